@@ -1,8 +1,9 @@
 /* Batch norm on the cpu backend: its sums, of values that cancel badly, and
- * what is done along with it. */
+ * what is done along with it. On every backend: both modes, at variances far
+ * below and far above eps. */
 #include "backends/cpu/kernels.h"
 
-#include "tests/subject.h"
+#include "tests/variants.h"
 
 #include <math.h>
 
@@ -158,7 +159,106 @@ static void what_follows_is_done_along(void **state)
 	relus_are_done_along(kernels->planes, 1);
 }
 
-int main(void)
+/* The convolution passes its input on, so that batch norm has a gradient by its
+ * own. */
+static const struct layer normed_rows[] = {
+	{ .kind = LAYER_CONV, .name = "a", .outputs = 3, .window = 1,
+	  .no_bias = 1 },
+	{ .kind = LAYER_BATCHNORM, .name = "b" },
+	{ .kind = LAYER_LINEAR, .name = "c", .outputs = 4 },
+	{ .kind = LAYER_LOSS },
+};
+
+static const struct model normed = {
+	.name = "normed", .input = { 3, 5, 7 }, .layers = normed_rows,
+	.layer_count = sizeof(normed_rows) / sizeof(normed_rows[0]),
+};
+
+enum { SAMPLES = 6, CHANNELS_NORMED = 3 };
+
+/* Of every channel: the means of these are 2 deviations from 0. */
+static struct batch batch_of(double variance)
+{
+	struct batch batch = batch_make(&normed, 9, SAMPLES);
+	float *images = (float *)batch.images;
+
+	for (size_t i = 0; i < SAMPLES * shape_size(normed.input); i++)
+		images[i] = (float)(sqrt(variance) * (2 + (double)images[i]));
+	return batch;
+}
+
+/* Parameters and, at the same scale as the batch, running statistics. */
+static void start_normed(struct subject *subject, double variance)
+{
+	float *values = allocate(model_parameter_count(&normed) *
+				 sizeof(*values));
+	float statistics[2 * CHANNELS_NORMED];
+
+	model_init(&normed, 3, values);
+	for (int i = 0; i < CHANNELS_NORMED * CHANNELS_NORMED; i++)
+		values[i] = i % (CHANNELS_NORMED + 1) == 0;
+	subject_store(subject, VECTOR_PARAMETERS, values);
+	for (int c = 0; c < CHANNELS_NORMED; c++) {
+		statistics[c] = (float)(2.3 * sqrt(variance));
+		statistics[CHANNELS_NORMED + c] = (float)variance;
+	}
+	subject_store(subject, VECTOR_BUFFERS, statistics);
+	free(values);
+}
+
+static void evaluations_are_near(struct pair *pair, const struct batch *batch)
+{
+	struct score found = { 0 }, expected = { 0 };
+	struct error err;
+
+	must(program_evaluate(pair->tried.program, batch, &found, &err), &err);
+	must(program_evaluate(pair->right.program, batch, &expected, &err),
+	     &err);
+	assert_close("an evaluation's loss", found.loss, expected.loss,
+		     1e-5 * expected.loss);
+}
+
+static void gradients_are_near(struct pair *pair, const struct batch *batch)
+{
+	const struct score found = subject_gradient(&pair->tried, batch);
+	const struct score expected = subject_gradient(&pair->right, batch);
+	float *gradient = subject_load(&pair->tried, VECTOR_GRADIENT);
+	float *exact = subject_load(&pair->right, VECTOR_GRADIENT);
+	float *statistics = subject_load(&pair->tried, VECTOR_BUFFERS);
+	float *running = subject_load(&pair->right, VECTOR_BUFFERS);
+
+	assert_close("the loss", found.loss, expected.loss,
+		     1e-5 * expected.loss);
+	assert_gradients(&normed, gradient, exact, 1e-4);
+	for (int i = 0; i < 2 * CHANNELS_NORMED; i++)
+		assert_close("a running statistic", statistics[i], running[i],
+			     1e-5 * fabs(running[i]));
+	free(gradient);
+	free(exact);
+	free(statistics);
+	free(running);
+}
+
+static void modes_are_right_at_all_variances(void **state)
+{
+	static const double variances[] = { 1e-6, 1e-5, 1e-3, 1, 1e3 };
+
+	for (size_t i = 0; i < sizeof(variances) / sizeof(*variances); i++) {
+		struct batch batch = batch_of(variances[i]);
+		struct pair pair;
+
+		pair_open(&pair, *state, &normed, SAMPLES, 0);
+		start_normed(&pair.tried, variances[i]);
+		start_normed(&pair.right, variances[i]);
+		evaluations_are_near(&pair, &batch);
+		gradients_are_near(&pair, &batch);
+		evaluations_are_near(&pair, &batch);
+		pair_close(&pair);
+		batch_free(&batch);
+	}
+}
+
+static int test_builds(void)
 {
 	static const CMUnitTestFunction all[] = {
 		equal_gradients_are_summed_well,
@@ -181,4 +281,13 @@ int main(void)
 			};
 	}
 	return _cmocka_run_group_tests("norm", tests, count, NULL, NULL);
+}
+
+int main(void)
+{
+	static const struct check modes[] = {
+		{ "both modes", modes_are_right_at_all_variances, 0 },
+	};
+
+	return test_builds() + run_variants("norm, both modes", modes, 1);
 }
