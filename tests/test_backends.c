@@ -143,6 +143,49 @@ static void evaluations_are_right(void **state)
 	pair_close(&pair);
 }
 
+/* After one gradient, more than 800 that are 0, as a dead unit's: its averages
+ * would become denormal, and an update slow. */
+static void states_stay_normal(const struct variant *variant,
+			       const struct recipe *recipe)
+{
+	const struct update update = recipe_update(recipe, .1, 1);
+	const struct program_options options = { .batch = 5, .test_batch = 1 };
+	struct model model = flat_model;
+	struct batch batch = batch_make(&flat_model, 30, 5);
+	struct pair pair;
+
+	model.recipe = *recipe;
+	pair_open_with(&pair, variant, &model, &options);
+	for (int step = 0; step < 900; step++) {
+		subject_gradient(&pair.tried, &batch);
+		subject_update(&pair.tried, &update);
+		batch.count = 0;
+	}
+	for (int v = VECTOR_STATE_0; v < pair.tried.program->vectors; v++) {
+		float *values = subject_load(&pair.tried, (enum vector)v);
+
+		for (size_t i = 0; i < pair.tried.program->parameters; i++)
+			assert_int_not_equal(fpclassify(values[i]),
+					     FP_SUBNORMAL);
+		free(values);
+	}
+	pair_close(&pair);
+	batch_free(&batch);
+}
+
+static void dead_units_cost_nothing(void **state)
+{
+	static const struct recipe recipes[] = {
+		{ .optimizer = OPTIMIZER_ADADELTA, .rho = .9, .eps = 1e-6 },
+		{ .optimizer = OPTIMIZER_ADAM, .beta1 = .9, .beta2 = .9,
+		  .eps = 1e-8 },
+		{ .optimizer = OPTIMIZER_SGD, .momentum = .9 },
+	};
+
+	for (size_t i = 0; i < sizeof(recipes) / sizeof(recipes[0]); i++)
+		states_stay_normal(*state, &recipes[i]);
+}
+
 int main(void)
 {
 	static const struct check checks[] = {
@@ -153,6 +196,7 @@ int main(void)
 		{ "linear steps first", linear_layers_may_come_first, 0 },
 		{ "no dropout", nothing_is_dropped_when_told_so, 0 },
 		{ "evaluations", evaluations_are_right, 0 },
+		{ "dead units", dead_units_cost_nothing, 0 },
 	};
 
 	return run_variants("backends", checks,

@@ -91,8 +91,15 @@ static void gradients_of_all_sizes(void **unused)
 
 static void zero_gradients(void **unused)
 {
+	static const struct update momentum = {
+		.optimizer = OPTIMIZER_SGD, .lr = .1, .momentum = .9,
+	};
+
 	(void)unused;
 	each_build(averages_stay_normal, 2);
+	for (size_t b = 0; cpu_builds[b]; b++)
+		if (cpu_builds[b]->supported())
+			averages_stay_normal(cpu_builds[b]->linear, &momentum);
 }
 
 static void gradients_of_nan(void **unused)

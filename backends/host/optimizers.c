@@ -6,6 +6,14 @@
 #include "backends/host/real.h"
 #include "backends/host/storage.h"
 
+/* Averages of gradients that stay zero would become denormal, and slow. */
+#define LEAST (real)1e-30
+
+static real unless_least(real value)
+{
+	return value <= LEAST && value >= -LEAST ? 0 : value;
+}
+
 static void adadelta(const struct update *update, size_t count,
 		     real *restrict p, const real *restrict g,
 		     real *restrict v, real *restrict u)
@@ -17,9 +25,9 @@ static void adadelta(const struct update *update, size_t count,
 	for (size_t i = 0; i < count; i++) {
 		real delta;
 
-		v[i] = rho * v[i] + rest * g[i] * g[i];
+		v[i] = unless_least(rho * v[i] + rest * g[i] * g[i]);
 		delta = real_sqrt(u[i] + eps) / real_sqrt(v[i] + eps) * g[i];
-		u[i] = rho * u[i] + rest * delta * delta;
+		u[i] = unless_least(rho * u[i] + rest * delta * delta);
 		p[i] -= lr * delta;
 	}
 }
@@ -35,8 +43,8 @@ static void adam(const struct update *update, size_t count, real *restrict p,
 	const real rest2 = (real)(1 - update->beta2);
 
 	for (size_t i = 0; i < count; i++) {
-		m[i] = beta1 * m[i] + rest1 * g[i];
-		v[i] = beta2 * v[i] + rest2 * g[i] * g[i];
+		m[i] = unless_least(beta1 * m[i] + rest1 * g[i]);
+		v[i] = unless_least(beta2 * v[i] + rest2 * g[i] * g[i]);
 		p[i] -= rate * m[i] / (real_sqrt(v[i]) * grown + eps);
 	}
 }
@@ -53,7 +61,7 @@ static void sgd(const struct update *update, size_t count, real *restrict p,
 		real change = g[i] + decay * p[i];
 
 		if (b)
-			b[i] = change += momentum * b[i];
+			b[i] = change = unless_least(change + momentum * b[i]);
 		p[i] -= lr * change;
 	}
 }

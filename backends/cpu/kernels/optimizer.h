@@ -7,7 +7,7 @@
  * Averages of gradients that stay zero, as a dead unit's do, would shrink
  * until they are denormal, or their products with a rate are, and take twice to
  * 20 times as long from then on. Adadelta's end at 1e-29 instead, which is
- * nothing beside eps, and Adam's at 0.
+ * nothing beside eps, Adam's and momentum at 0.
  */
 #ifndef BACKENDS_CPU_KERNELS_OPTIMIZER_H
 #define BACKENDS_CPU_KERNELS_OPTIMIZER_H
@@ -94,7 +94,7 @@ INLINE vec sgd_step(const struct rates *rates, vec g, vec p, vec *b)
 	vec change = rates->decay * p + g;
 
 	if (b)
-		*b = change = rates->momentum * *b + change;
+		*b = change = unless_least(rates->momentum * *b + change);
 	return vec_rounded(rates->lr * change);
 }
 

@@ -65,6 +65,12 @@ kernel void vector_loss(const int count, const int global_count,
 	outcomes[2 * n + 1] = right;
 }
 
+/* Averages of gradients that stay zero would become denormal, and slow. */
+static inline FLOATS unless_least(FLOATS value)
+{
+	return select(value, (FLOATS)(0), fabs(value) <= (FLOATS)(1e-30f));
+}
+
 /*
  * v = rho v + (1 - rho) g^2, delta = sqrt(u + eps) / sqrt(v + eps) g,
  * u = rho u + (1 - rho) delta^2, p = p - lr delta; rest is 1 - rho. Of
@@ -77,12 +83,14 @@ static inline void adadelta_update(float lr, float rho, float rest, float eps,
 				   global float *acc_delta)
 {
 	const FLOATS p = LOAD_SOME(parameters + i, count);
-	const FLOATS v = rho * LOAD_SOME(square_avg + i, count) + rest * g * g;
+	const FLOATS v = unless_least(rho * LOAD_SOME(square_avg + i, count) +
+				      rest * g * g);
 	const FLOATS u = LOAD_SOME(acc_delta + i, count);
 	const FLOATS delta = sqrt(u + eps) / sqrt(v + eps) * g;
 
 	STORE_SOME(v, square_avg + i, count);
-	STORE_SOME(rho * u + rest * delta * delta, acc_delta + i, count);
+	STORE_SOME(unless_least(rho * u + rest * delta * delta), acc_delta + i,
+		   count);
 	STORE_SOME(p - lr * delta, parameters + i, count);
 }
 
@@ -121,10 +129,10 @@ kernel GROUP void adam(const float rate, const float grown, const float beta1,
 	EACH_UPDATED(i) {
 		const FLOATS g = LOAD_SOME(gradient + i, to - i);
 		const FLOATS p = LOAD_SOME(parameters + i, to - i);
-		const FLOATS first = beta1 * LOAD_SOME(m + i, to - i) +
-				     rest1 * g;
-		const FLOATS second = beta2 * LOAD_SOME(v + i, to - i) +
-				      rest2 * g * g;
+		const FLOATS first = unless_least(
+			beta1 * LOAD_SOME(m + i, to - i) + rest1 * g);
+		const FLOATS second = unless_least(
+			beta2 * LOAD_SOME(v + i, to - i) + rest2 * g * g);
 
 		STORE_SOME(first, m + i, to - i);
 		STORE_SOME(second, v + i, to - i);
@@ -146,7 +154,8 @@ kernel GROUP void sgd(const float lr, const float momentum, const float decay,
 		FLOATS change = LOAD_SOME(gradient + i, to - i) + decay * p;
 
 		if (momentum != 0) {
-			change += momentum * LOAD_SOME(b + i, to - i);
+			change = unless_least(
+				change + momentum * LOAD_SOME(b + i, to - i));
 			STORE_SOME(change, b + i, to - i);
 		}
 		STORE_SOME(p - lr * change, parameters + i, to - i);
