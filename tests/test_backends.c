@@ -143,6 +143,47 @@ static void evaluations_are_right(void **state)
 	pair_close(&pair);
 }
 
+/* Padded, its planes have more places than an int counts. */
+static const struct layer padded_layers[] = {
+	{ .kind = LAYER_CONV, .name = "a", .outputs = 5, .window = 5,
+	  .stride = 12000, .pad = 12000 },
+	{ .kind = LAYER_LINEAR, .name = "b", .outputs = 3 },
+	{ .kind = LAYER_LOSS },
+};
+
+static const struct model padded_model = {
+	.name = "padded", .input = { 4, 28, 28 }, .layers = padded_layers,
+	.layer_count = sizeof(padded_layers) / sizeof(padded_layers[0]),
+};
+
+static void padding_has_no_places(void **state)
+{
+	compare_few(*state, &padded_model, 2, 0);
+}
+
+/* A copy of each image, of which a row of the window is a tap, and where each
+ * tap lies for each pixel: that is more than the values. */
+static void tables_are_estimated(void **state)
+{
+	const struct layer layers[] = {
+		{ .kind = LAYER_CONV, .name = "a", .outputs = 1, .window = 5 },
+		{ .kind = LAYER_AVGPOOL, .outputs = 1 },
+		{ .kind = LAYER_LINEAR, .name = "b", .outputs = 3 },
+		{ .kind = LAYER_LOSS },
+	};
+	const struct model model = { .name = "tables", .layers = layers,
+				     .layer_count = 4,
+				     .input = { 1, 504, 504 } };
+	const struct program_options options = { .batch = 1, .test_batch = 1 };
+	const double pixels = 500 * 500;
+
+	variant_choose(*state);
+	assert_true(backend_batch_bytes(backend_find("cpu"), &model, &options) >
+		    pixels * (5 + 1) * sizeof(int32_t) +
+			    504 * 504 * sizeof(float) +
+			    2 * pixels * sizeof(float));
+}
+
 /* After one gradient, more than 800 that are 0, as a dead unit's: its averages
  * would become denormal, and an update slow. */
 static void states_stay_normal(const struct variant *variant,
@@ -186,6 +227,17 @@ static void dead_units_cost_nothing(void **state)
 		states_stay_normal(*state, &recipes[i]);
 }
 
+/* All but those whose copies of planes are padded: they decline it. */
+static int reads_planes(const struct variant *variant)
+{
+	return strcmp(variant->name, "opencl cpu") != 0;
+}
+
+static int is_cpu(const struct variant *variant)
+{
+	return !strcmp(variant->backend, "cpu");
+}
+
 int main(void)
 {
 	static const struct check checks[] = {
@@ -199,6 +251,14 @@ int main(void)
 		{ "dead units", dead_units_cost_nothing, 0 },
 	};
 
+	static const struct check tables = { "tables", tables_are_estimated,
+					     0 };
+	static const struct check padding = { "huge padding",
+					      padding_has_no_places, 0 };
+
 	return run_variants("backends", checks,
-			    sizeof(checks) / sizeof(checks[0]));
+			    sizeof(checks) / sizeof(checks[0])) +
+	       run_some_variants("backends, padding", &padding, 1,
+				 reads_planes) +
+	       run_some_variants("backends, tables", &tables, 1, is_cpu);
 }

@@ -189,6 +189,15 @@ static size_t scratch_bytes(const struct cpu_program *program)
 	return most;
 }
 
+static size_t own_bytes(const struct cpu_program *program)
+{
+	size_t bytes = 0;
+
+	for (int s = 0; s < program->count; s++)
+		bytes += program->steps[s]->own;
+	return bytes;
+}
+
 double cpu_array_bytes(const struct cpu_program *program)
 {
 	struct lifetimes lifetimes;
@@ -196,6 +205,7 @@ double cpu_array_bytes(const struct cpu_program *program)
 	cpu_plan_memory(&lifetimes, program,
 			program->host.base.options.batch);
 	return (double)(lifetimes.bytes + scratch_bytes(program) +
+			own_bytes(program) +
 			(program->wants_common ?
 				 common_images_bytes(program) : 0) +
 			(program->storage.images ?

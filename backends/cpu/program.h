@@ -64,7 +64,8 @@ const struct gather_kernels *cpu_packed_products(
 int cpu_lay_out(struct cpu_program *program, size_t *length);
 /* All arrays of a program that is laid out, vectors aside. */
 int cpu_allocate_arrays(struct cpu_program *program);
-/* Bytes of the large ones: values, images in other forms, scratch. */
+/* Bytes of the large ones: values, images in other forms, scratch, what steps
+ * have of their own. */
 double cpu_array_bytes(const struct cpu_program *program);
 void cpu_release_steps(struct cpu_program *program);
 

@@ -77,6 +77,11 @@ static enum gather_dx dx_of(const struct cpu_program *program,
 	       !program->host.base.options.infers ? dx : GATHER_DX_NONE;
 }
 
+static int is_copied(const struct gather_conv *conv)
+{
+	return conv->joined || conv->folded_window;
+}
+
 void gather_lay_out_parameters(struct cpu_program *program,
 			       struct gather_step *gather)
 {
@@ -87,19 +92,36 @@ void gather_lay_out_parameters(struct cpu_program *program,
 		       (size_t)gather_padded(&gather->conv.forward);
 	step->scratch = gather->conv.transposed * sizeof(float) +
 			GATHER_SCRATCH;
+	step->own = gather_conv_tables(&gather->conv);
+	if (is_copied(&gather->conv))
+		step->own += (size_t)program->host.base.options.batch *
+			     gather_conv_joined_size(&gather->conv) *
+			     sizeof(float);
 }
 
-/* Few channels are joined, and whatever is not channels-last already. */
+/* Few channels are joined, and whatever is not channels-last already; but not
+ * with more padding than a place can be counted in. */
+static int joins(const struct cpu_step *step, const struct node *node)
+{
+	const double around = 2. * node->layer->pad;
+	const double size = (node->in.height + around) *
+			    (node->in.width + around) * node->in.channels;
+
+	return size <= INT32_MAX &&
+	       (!cpu_is_common(step->in) ||
+		(node->layer->window > 1 && node->in.channels < CPU_LANES));
+}
+
 int gather_lay_out_conv(struct cpu_program *program, struct cpu_step *step,
 			enum gather_dx dx)
 {
 	struct gather_step *gather = (struct gather_step *)step;
 	const struct node *node = cpu_node(program, step->first);
 	const int add = cpu_row_of(program, step, LAYER_ADD);
-	const int joined = !cpu_is_common(step->in) ||
-			   (node->layer->window > 1 &&
-			    node->in.channels < CPU_LANES);
+	const int joined = joins(step, node);
 
+	if (!joined)
+		step->in = cpu_common_value(program, node->source);
 	if (gather_conv_open(&gather->conv, node->layer, node->in,
 			     step->in->by_pixel, step->out->by_pixel, joined,
 			     dx_of(program, step, dx)))
@@ -161,7 +183,7 @@ int gather_allocate_joined(struct cpu_program *program, struct cpu_step *step)
 	const size_t batch = (size_t)program->host.base.options.batch;
 	const size_t size = gather_conv_joined_size(&gather->conv);
 
-	if (!gather->conv.joined && !gather->conv.folded_window)
+	if (!is_copied(&gather->conv))
 		return 0;
 	gather->joined = host_allocate((gather->packed ? 1 : batch) * size *
 				       sizeof(float));

@@ -257,6 +257,21 @@ void gather_conv_fold(struct gather_conv *conv, const struct layer *layer,
 	};
 }
 
+static size_t table_bytes(const struct gather *gather)
+{
+	return (size_t)(gather->taps + 1) * (size_t)gather->pixels *
+	       sizeof(int32_t);
+}
+
+size_t gather_conv_tables(const struct gather_conv *conv)
+{
+	size_t bytes = conv->folded_window ? 0 : table_bytes(&conv->forward);
+
+	for (int c = 0; c < conv->class_count; c++)
+		bytes += table_bytes(&conv->classes[c].gather);
+	return bytes;
+}
+
 void gather_conv_close(struct gather_conv *conv)
 {
 	gather_close(&conv->forward);

@@ -67,6 +67,9 @@ void gather_conv_fold(struct gather_conv *conv, const struct layer *layer,
 		      struct shape in, int out_stride);
 void gather_conv_close(struct gather_conv *conv);
 
+/* Bytes of the tables of places. */
+size_t gather_conv_tables(const struct gather_conv *conv);
+
 /* The side of a layer's window when that is folded. */
 int gather_folded_window(const struct layer *layer, struct shape in);
 
