@@ -321,6 +321,30 @@ static inline struct inside share_of(int i, int in, int out)
 	return (struct inside){ i * in / out, ((i + 1) * in + out - 1) / out };
 }
 
+/* The sum of neighbours: of SUMMED values at a time, then of doubles. */
+static inline double sum_of(const real *x, size_t count)
+{
+	enum { APART = 16, SUMMED = 64 * APART };
+	double sum = 0;
+
+	while (count) {
+		const size_t some = count < SUMMED ? count : SUMMED;
+		real sums[APART] = { 0 };
+		size_t i = 0;
+
+		for (; i + APART <= some; i += APART)
+			for (int k = 0; k < APART; k++)
+				sums[k] += x[i + (size_t)k];
+		for (; i < some; i++)
+			sum += (double)x[i];
+		for (int k = 0; k < APART; k++)
+			sum += (double)sums[k];
+		x += some;
+		count -= some;
+	}
+	return sum;
+}
+
 static void avgpool(const struct node *node, const real *x, real *y)
 {
 	const struct shape in = node->in, out = node->out;
@@ -331,13 +355,14 @@ static void avgpool(const struct node *node, const real *x, real *y)
 				i / out.width, in.height, out.height);
 			const struct inside columns = share_of(
 				i % out.width, in.width, out.width);
-			real sum = 0;
+			double sum = 0;
 
 			for (int r = rows.from; r < rows.to; r++)
-				for (int k = columns.from; k < columns.to; k++)
-					sum += x[r * in.width + k];
-			*y++ = sum / (real)((rows.to - rows.from) *
-					    (columns.to - columns.from));
+				sum += sum_of(x + r * in.width + columns.from,
+					      (size_t)(columns.to -
+						       columns.from));
+			*y++ = (real)(sum / ((rows.to - rows.from) *
+					     (columns.to - columns.from)));
 		}
 }
 

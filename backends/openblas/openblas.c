@@ -74,8 +74,8 @@ void openblas_plan(struct lifetimes *lifetimes, const struct graph *graph,
 		       options->infers ? LIFETIMES_FORWARD : 0);
 }
 
-/* Numbers that no row keeps: of a sample's im2col, and as many ones as a row of
- * anything that is summed. */
+/* Numbers that no row keeps: of a sample's im2col, and a one for each sample,
+ * by which linear layers sum. */
 static void count_scratch(const struct graph *graph, int batch,
 			  size_t *columns, size_t *ones)
 {
@@ -92,7 +92,6 @@ static void count_scratch(const struct graph *graph, int batch,
 		if (node->layer->kind != LAYER_CONV)
 			continue;
 		*columns = each > *columns ? each : *columns;
-		*ones = pixels > *ones ? pixels : *ones;
 	}
 }
 

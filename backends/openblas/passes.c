@@ -175,6 +175,22 @@ static void conv_backward_data(const struct work *work, const real *dy)
 	}
 }
 
+static void bias_backward(const struct work *work)
+{
+	const struct products is = products_of(work->node);
+	const size_t pixels = (size_t)is.pixels;
+
+	for (int o = 0; o < is.outputs; o++) {
+		const int used = work->count - work->node->broken;
+		double sum = 0;
+
+		for (int i = 0; i < used; i++)
+			sum += sum_of(work->dy + (size_t)(i * is.outputs + o) *
+							 pixels, pixels);
+		work->g[work->node->bias + (size_t)o] = (real)sum;
+	}
+}
+
 static void conv_backward(const struct work *work)
 {
 	const struct node *node = work->node;
@@ -187,12 +203,9 @@ static void conv_backward(const struct work *work)
 		real_gemm(BLAS_AS_IS, BLAS_TRANSPOSED, is.outputs, is.inputs,
 			  is.pixels, factors + at, columns_of(work, x, i), 1,
 			  work->g + node->weight);
-		if (node->has_bias)
-			real_gemm(BLAS_AS_IS, BLAS_AS_IS, is.outputs, 1,
-				  is.pixels, work->dy + at,
-				  work->openblas->ones, 1,
-				  work->g + node->bias);
 	}
+	if (node->has_bias)
+		bias_backward(work);
 	if (work->dx)
 		conv_backward_data(work, factors);
 }

@@ -63,6 +63,7 @@ struct weights_scratch {
 	uint32_t dy[BLOCKS][PACKED][GATHER_BLOCK];
 	uint32_t x[PACKED][STRIDE];
 	const float *in[2 * PACKED];
+	float biases[MOST_BIASES];
 };
 
 _Static_assert(sizeof(struct weights_scratch) <= GATHER_SCRATCH,
@@ -163,6 +164,7 @@ WITH_BF16 static void pack_dy(const struct rows *rows, const float *dy,
 	const int count = left < GATHER_BLOCK ? left : GATHER_BLOCK;
 	struct dy_walk walk = dy_from(rows, dy, rows->first);
 	vec sums[GATHER_BLOCK / LANES] = { { 0 } };
+	vec all[GATHER_BLOCK / LANES] = { { 0 } };
 
 	for (int r = 0; r < rows->count; r += 2) {
 		const float *row[2] = { nothing, nothing };
@@ -174,11 +176,17 @@ WITH_BF16 static void pack_dy(const struct rows *rows, const float *dy,
 							      count - o);
 		}
 		pack_pairs(row[0], row[1], count, to[r / 2]);
+		for (int v = 0; r / 2 % BIAS_ROWS == BIAS_ROWS - 1 &&
+				v < GATHER_BLOCK / LANES; v++) {
+			all[v] += sums[v];
+			sums[v] = vec_set(0);
+		}
 	}
 	for (int o = 0; dbias && o < count; o += LANES) {
 		float *at = dbias + first + o;
 
-		store_lanes(at, load_lanes(at, count - o) + sums[o / LANES],
+		store_lanes(at, load_lanes(at, count - o) +
+				(all[o / LANES] + sums[o / LANES]),
 			    count - o);
 	}
 }
@@ -291,13 +299,18 @@ ISA_NAME(gather_differentiate_bf16)(const struct gather *gather,
 				    void *scratch)
 {
 	const size_t all = (size_t)batch->count * (size_t)gather->pixels;
+	struct weights_scratch *space = scratch;
+	float *biases = biases_begin(gather, space->biases, dbias);
 	struct rows rows = { .gather = gather, .batch = batch };
 
 	for (; rows.first < all; rows.first += (size_t)rows.count) {
 		rows.count = all - rows.first < 2 * PACKED ?
 				     (int)(all - rows.first) : 2 * PACKED;
 		for (int o = 0; o < gather->outputs; o += BLOCKS * GATHER_BLOCK)
-			add_blocks(&rows, dy, o, dw, dbias, scratch);
+			add_blocks(&rows, dy, o, dw, biases, space);
+		biases_add(gather, rows.first / (2 * PACKED),
+			   all - rows.first - (size_t)rows.count, biases,
+			   dbias);
 	}
 }
 

@@ -135,6 +135,38 @@ INLINE const float *dy_next(struct dy_walk *walk)
 	return at;
 }
 
+/*
+ * Sums of dy, for biases: of BIAS_ROWS rows, of what is packed at once, of
+ * BIAS_PACKS packs, and then of all. A float that takes a million rows, one
+ * after the other, loses the last. Of more outputs than MOST_BIASES packs are
+ * added to all.
+ */
+#define BIAS_ROWS 32 /* or rows of pairs */
+#define BIAS_PACKS 32
+#define MOST_BIASES 8192
+
+/* Where packs are added, some or dbias, which may be NULL. */
+INLINE float *biases_begin(const struct gather *gather, float *some,
+			   float *dbias)
+{
+	if (!dbias || gather_padded(gather) > MOST_BIASES)
+		return dbias;
+	memset(some, 0, (size_t)gather_padded(gather) * sizeof(*some));
+	return some;
+}
+
+/* Behind a pack, of which left rows come: adds some where there are enough. */
+INLINE void biases_add(const struct gather *gather, size_t pack, size_t left,
+		       float *some, float *dbias)
+{
+	if (some == dbias || (left && (pack + 1) % BIAS_PACKS))
+		return;
+	for (int o = 0; o < gather->outputs; o++) {
+		dbias[o] += some[o];
+		some[o] = 0;
+	}
+}
+
 /* For each of them, where a tap's values are. */
 void ISA_NAME(gather_find_in)(const struct rows *rows, int tap,
 			      const float **in);

@@ -32,6 +32,7 @@ struct weights_scratch {
 	float packed[PACKED * GATHER_BLOCK];
 	const float *in[PACKED + PIXELS]; /* also of some that come next */
 	const float *next[PACKED];
+	float biases[MOST_BIASES];
 };
 
 _Static_assert(sizeof(struct weights_scratch) <= GATHER_SCRATCH,
@@ -140,6 +141,7 @@ static void pack(const struct rows *rows, const float *dy, int first, int width,
 	struct dy_walk next = dy_from(
 		rows, dy, rows->first + (rows->count > AHEAD ? AHEAD : 0));
 	vec sums[GATHER_BLOCK / LANES] = { { 0 } };
+	vec all[GATHER_BLOCK / LANES] = { { 0 } };
 
 	for (int r = 0; r < rows->count; r++, packed += width) {
 		const float *row = dy_next(&walk) + first;
@@ -155,12 +157,18 @@ static void pack(const struct rows *rows, const float *dy, int first, int width,
 			if (dbias)
 				sums[o / LANES] += value;
 		}
+		for (int v = 0; r % BIAS_ROWS == BIAS_ROWS - 1 &&
+				v < GATHER_BLOCK / LANES; v++) {
+			all[v] += sums[v];
+			sums[v] = vec_set(0);
+		}
 	}
 	for (int o = 0; dbias && o < width; o += LANES) {
 		const int lanes = gather->outputs - first - o;
 		float *to = dbias + first + o;
 
-		store_lanes(to, load_lanes(to, lanes) + sums[o / LANES], lanes);
+		store_lanes(to, load_lanes(to, lanes) +
+				(all[o / LANES] + sums[o / LANES]), lanes);
 	}
 }
 
@@ -255,13 +263,18 @@ void ISA_NAME(gather_differentiate)(const struct gather *gather,
 {
 	const size_t all = (size_t)batch->count * (size_t)gather->pixels;
 	const size_t each = (size_t)gather->taps * (size_t)gather->depth;
+	struct weights_scratch *space = scratch;
+	float *biases = biases_begin(gather, space->biases, dbias);
 	struct rows rows = { .gather = gather, .batch = batch };
 
 	for (; rows.first < all; rows.first += (size_t)rows.count) {
 		rows.count = all - rows.first < PACKED ?
 				     (int)(all - rows.first) : PACKED;
 		for (int o = 0; o < gather->outputs; o += GATHER_BLOCK)
-			add_block(&rows, dy, o, dw + each * (size_t)o, dbias,
-				  scratch);
+			add_block(&rows, dy, o, dw + each * (size_t)o, biases,
+				  space);
+		biases_add(gather, rows.first / PACKED,
+			   all - rows.first - (size_t)rows.count, biases,
+			   dbias);
 	}
 }

@@ -19,6 +19,7 @@ struct weights_scratch {
 	amx_tile dy[BLOCKS * GATHER_BLOCK / AMX_COLUMNS][PIXEL_STEPS];
 	float sums[SQUARE][SQUARE];
 	const float *in[PIXELS];
+	float biases[MOST_BIASES];
 };
 
 _Static_assert(sizeof(struct weights_scratch) <= GATHER_SCRATCH,
@@ -61,12 +62,17 @@ static void add_biases(const struct rows *rows, const float *dy, float *dbias)
 	for (int o = 0; o < outputs; o += LANES) {
 		const int lanes = outputs - o;
 		struct dy_walk walk = dy_from(rows, dy, rows->first);
-		vec sum = vec_set(0);
+		vec all = vec_set(0), sum = vec_set(0);
 
-		for (int i = 0; i < rows->count; i++)
+		for (int i = 0; i < rows->count; i++) {
 			sum += load_lanes(dy_next(&walk) + o, lanes);
-		store_lanes(dbias + o, load_lanes(dbias + o, lanes) + sum,
-			    lanes);
+			if (i % BIAS_ROWS == BIAS_ROWS - 1) {
+				all += sum;
+				sum = vec_set(0);
+			}
+		}
+		store_lanes(dbias + o,
+			    load_lanes(dbias + o, lanes) + (all + sum), lanes);
 	}
 }
 
@@ -245,6 +251,8 @@ void ISA_NAME(gather_differentiate_tiles)(const struct gather *gather,
 					  float *dbias, void *scratch)
 {
 	const size_t all = (size_t)batch->count * (size_t)gather->pixels;
+	struct weights_scratch *space = scratch;
+	float *biases = biases_begin(gather, space->biases, dbias);
 	struct rows rows = { .gather = gather, .batch = batch };
 
 	amx_begin();
@@ -252,9 +260,12 @@ void ISA_NAME(gather_differentiate_tiles)(const struct gather *gather,
 		rows.count = all - rows.first < PIXELS ?
 				     (int)(all - rows.first) : PIXELS;
 		for (int o = 0; o < gather->outputs; o += BLOCKS * GATHER_BLOCK)
-			add_blocks(&rows, dy, o, dw, scratch);
+			add_blocks(&rows, dy, o, dw, space);
 		if (dbias)
-			add_biases(&rows, dy, dbias);
+			add_biases(&rows, dy, biases);
+		biases_add(gather, rows.first / PIXELS,
+			   all - rows.first - (size_t)rows.count, biases,
+			   dbias);
 	}
 	amx_end();
 }

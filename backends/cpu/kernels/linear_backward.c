@@ -55,6 +55,8 @@ static size_t cut(struct backward *backward, const struct linear_shape *shape,
 		scratch_take(scratch, &used, words * sizeof(uint64_t));
 	backward->by_sample = scratch_take(scratch, &used,
 					   samples * outputs * sizeof(float));
+	backward->sums =
+		scratch_take(scratch, &used, outputs * sizeof(double));
 	backward->bias =
 		scratch_take(scratch, &used, outputs * sizeof(float));
 	backward->kept = scratch_take(
@@ -88,6 +90,15 @@ static void keep_dz(const struct backward *backward, int b, int o, float dz)
 	backward->outputs.samples[o * chunks + b / WORD] |= 1ull << b % WORD;
 }
 
+/* A float that takes a whole batch loses the last samples. */
+static void add_chunk(const struct backward *backward)
+{
+	for (int o = 0; o < backward->shape->outputs; o++) {
+		backward->sums[o] += (double)backward->bias[o];
+		backward->bias[o] = 0;
+	}
+}
+
 /* dz, its bits and its sums */
 static void start(const struct backward *backward)
 {
@@ -99,6 +110,7 @@ static void start(const struct backward *backward)
 	memset(backward->outputs.samples, 0,
 	       (size_t)(outputs * backward->outputs.chunks) * sizeof(uint64_t));
 	memset(backward->bias, 0, (size_t)outputs * sizeof(float));
+	memset(backward->sums, 0, (size_t)outputs * sizeof(double));
 	for (int b = 0; b < batch->count; b++) {
 		const float *out = backward->flow->out + b * outputs;
 		const float *dy = backward->flow->dy + b * outputs;
@@ -111,7 +123,12 @@ static void start(const struct backward *backward)
 				continue;
 			keep_dz(backward, b, o, batch->scale * dy[o]);
 		}
+		if (b % WORD == WORD - 1)
+			add_chunk(backward);
 	}
+	add_chunk(backward);
+	for (int o = 0; o < outputs; o++)
+		backward->bias[o] = (float)backward->sums[o];
 }
 
 /* Some rows, on the way back to their inputs. */

@@ -23,7 +23,8 @@ struct backward {
 	uint64_t *of_samples;  /* [count][words]: outputs */
 	float *by_sample;      /* dz[count][outputs] */
 	struct output_gradients outputs;
-	float *bias;	       /* [outputs]: sums of dz */
+	double *sums;	       /* [outputs]: of dz, by chunks ... */
+	float *bias;	       /* ... of which this is one, then of all */
 	uint64_t *kept;	       /* [outputs.chunks]: samples that keep a block */
 	float *gathered;       /* [count][block]: inputs in a block */
 	float *gathered_dx;    /* [count][block]: dx of it, where rows_pay() */
@@ -78,6 +79,31 @@ INLINE void add_rows(vec *sums, const float *factors, const float *rows,
 	}
 }
 
+/* Chunks whose sum is added as one: floats that take more lose the last. */
+#define SUMMED 16
+
+/* What sum_tile() does of SUMMED chunks from one on. */
+INLINE void sum_chunks(const struct output_gradients *outputs, int o,
+		       const uint64_t *kept, const float *rows, size_t stride,
+		       int from, vec *sums, struct ahead *ahead, int vectors,
+		       int rest)
+{
+	const int left = outputs->chunks - from;
+	const int to = from + (left < SUMMED ? left : SUMMED);
+
+	UNROLL
+	for (int v = 0; v < vectors; v++)
+		sums[v] = vec_set(0);
+	for (int chunk = from; chunk < to; chunk++) {
+		const int word = o * outputs->chunks + chunk;
+
+		add_rows(sums, outputs->values + word * WORD,
+			 rows + (size_t)chunk * WORD * stride, stride,
+			 outputs->samples[word] & kept[chunk], ahead, vectors,
+			 rest);
+	}
+}
+
 /*
  * A tile of dw[o]: the sums over what output o has of samples that keep the
  * block. Their inputs in it are rows of stride floats, from the tile's first
@@ -87,16 +113,16 @@ INLINE void sum_tile(const struct output_gradients *outputs, int o,
 		     const uint64_t *kept, const float *rows, size_t stride,
 		     vec *sums, struct ahead *ahead, int vectors, int rest)
 {
-	UNROLL
-	for (int v = 0; v < vectors; v++)
-		sums[v] = vec_set(0);
-	for (int chunk = 0; chunk < outputs->chunks; chunk++) {
-		const int word = o * outputs->chunks + chunk;
+	sum_chunks(outputs, o, kept, rows, stride, 0, sums, ahead, vectors,
+		   rest);
+	for (int from = SUMMED; from < outputs->chunks; from += SUMMED) {
+		vec more[TILE_MOST];
 
-		add_rows(sums, outputs->values + word * WORD,
-			 rows + chunk * WORD * stride, stride,
-			 outputs->samples[word] & kept[chunk], ahead, vectors,
-			 rest);
+		sum_chunks(outputs, o, kept, rows, stride, from, more, ahead,
+			   vectors, rest);
+		UNROLL
+		for (int v = 0; v < vectors; v++)
+			sums[v] += more[v];
 	}
 }
 

@@ -266,6 +266,42 @@ INLINE struct span mean_of(int place, int in, int out)
 			      first };
 }
 
+/* Pixels whose sum is added as one: floats that take more lose the last. */
+#define SUMMED 64
+#define STRIP 512 /* channels whose sums are in the cache */
+
+/* The means of up to STRIP channels of the pixels of a window, whose first row
+ * and column are in the plane at in. */
+static void strip_mean(const struct pool_shape *shape, struct span y,
+		       struct span x, int channels, const float *restrict in,
+		       float *restrict out)
+{
+	const int count = y.to * x.to;
+	const double share = 1. / count;
+	double means[STRIP] = { 0 };
+
+	for (int first = 0; first < count; first += SUMMED) {
+		const int last = count - first < SUMMED ? count :
+							  first + SUMMED;
+		float sums[STRIP] = { 0 };
+
+		for (int i = first; i < last; i++) {
+			const int pixel = (y.first + i / x.to) *
+						  shape->in.width +
+					  x.first + i % x.to;
+			const float *from = in + (size_t)pixel *
+						 (size_t)shape->in_stride;
+
+			for (int c = 0; c < channels; c++)
+				sums[c] += from[c];
+		}
+		for (int c = 0; c < channels; c++)
+			means[c] += (double)sums[c];
+	}
+	for (int c = 0; c < channels; c++)
+		out[c] = (float)(means[c] * share);
+}
+
 static void avgpool(const struct pool_shape *shape, const float *restrict in,
 		    float *restrict out)
 {
@@ -278,21 +314,11 @@ static void avgpool(const struct pool_shape *shape, const float *restrict in,
 		const struct span x = mean_of(p % shape->out.width,
 					      shape->in.width,
 					      shape->out.width);
-		const float share = 1.f / (float)(y.to * x.to);
 
-		for (int c = 0; c < channels; c++)
-			out[c] = 0;
-		for (int i = 0; i < y.to * x.to; i++) {
-			const float *from = in + ((y.first + i / x.to) *
-							  shape->in.width +
-						  x.first + i % x.to) *
-							 shape->in_stride;
-
-			for (int c = 0; c < channels; c++)
-				out[c] += from[c];
-		}
-		for (int c = 0; c < channels; c++)
-			out[c] *= share;
+		for (int c = 0; c < channels; c += STRIP)
+			strip_mean(shape, y, x,
+				   channels - c < STRIP ? channels - c : STRIP,
+				   in + c, out + c);
 		out += shape->out_stride;
 	}
 }

@@ -4,6 +4,7 @@
 
 #include <assert.h>
 
+#include "backends/cpu/kernels/gather.h"
 #include "backends/cpu/kernels/winograd.h"
 #include "backends/cpu/kernels/winograd7.h"
 
@@ -347,6 +348,8 @@ INLINE vec outputs_inside(int side, int output, const float *dy, size_t row,
 	return sum;
 }
 
+/* A float that takes all tiles of a batch loses the smaller ones: the sums of
+ * these tiles are added to dbias as one. */
 INLINE void points_of(int side, int output,
 		      const struct winograd_planes *planes,
 		      const struct winograd_tiles *tiles, int channels,
@@ -354,6 +357,7 @@ INLINE void points_of(int side, int output,
 {
 	const size_t pixel = (size_t)planes->pixel;
 	const size_t row = (size_t)planes->width * pixel;
+	vec sums[GATHER_BLOCK / LANES] = { { 0 } };
 
 	for (int t = 0; t < tiles->count; t++, points += tiles->tile) {
 		const struct place place = place_of(tiles, t);
@@ -365,15 +369,13 @@ INLINE void points_of(int side, int output,
 			(size_t)place.sample * planes->sample +
 			(size_t)place.y * row + (size_t)place.x * pixel;
 
-		for (int c = 0; c < channels; c += LANES) {
-			const vec sum = outputs_inside(
+		for (int c = 0; c < channels; c += LANES)
+			sums[c / LANES] += outputs_inside(
 				side, output, from + c, row, pixel, down,
 				across, points + c, tiles->point);
-
-			if (dbias)
-				vec_store(dbias + c, vec_load(dbias + c) + sum);
-		}
 	}
+	for (int c = 0; dbias && c < channels; c += LANES)
+		vec_store(dbias + c, vec_load(dbias + c) + sums[c / LANES]);
 }
 
 INLINE void weights_to_points(int side, int window, const float *weights,
@@ -489,7 +491,8 @@ static void from_outputs(const struct winograd_planes *planes,
 			 const float *dy, float *points, float *dbias)
 {
 	assert(is_form(tiles->window, tiles->output) &&
-	       channels % LANES == 0 && channels <= planes->pixel);
+	       channels % LANES == 0 && channels <= planes->pixel &&
+	       channels <= GATHER_BLOCK);
 	if (tiles->output == 3)
 		points_of(7, 3, planes, tiles, channels, dy, points, dbias);
 	else if (tiles->output == 4 && tiles->window == 3)

@@ -77,8 +77,9 @@ struct winograd_kernels {
 			   const struct winograd_tiles *tiles,
 			   const struct winograd_end *end, const float *points,
 			   float *out);
-	/* A dy A^T of channels in whole vectors, whose sums over pixels are
-	 * added to dbias, in whole vectors, too, unless that is NULL. */
+	/* A dy A^T of channels in whole vectors, GATHER_BLOCK at most, whose
+	 * sums over pixels are added to dbias, in whole vectors, too, unless
+	 * that is NULL. */
 	void (*from_outputs)(const struct winograd_planes *planes,
 			     const struct winograd_tiles *tiles, int channels,
 			     const float *dy, float *points, float *dbias);

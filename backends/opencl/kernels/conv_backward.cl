@@ -46,6 +46,53 @@ kernel ONE_ITEM void conv_interleave(const int count,
 
 #if DENSE && !defined(SUM_HEIGHT)
 
+#define SUMMED 256 /* pixels whose sum is added as one */
+
+/* Adds pixels of one sample to the sums of an input channel's taps, and to
+ * those of biases; x, out and dy are the sample's. */
+static inline void pixels_add(int from, int to, global const float *x,
+			      global const float *out, global const float *dy,
+			      vec all[TAPS][TILE_DENSE], vec biases[TILE_DENSE])
+{
+	vec sum[TAPS][TILE_DENSE], bias[TILE_DENSE];
+
+#pragma unroll
+	for (int v = 0; v < TILE_DENSE; v++) {
+		bias[v] = 0;
+#pragma unroll
+		for (int tap = 0; tap < TAPS; tap++)
+			sum[tap][v] = 0;
+	}
+	for (int p = from; p < to; p++) {
+		const int corner = p / OUT_WIDTH * IN_ROW +
+				   p % OUT_WIDTH * IN_COLUMN;
+
+#pragma unroll
+		for (int v = 0; v < TILE_DENSE; v++) {
+			vec g = LOAD(dy + p * OUT_PADDED + v * WIDTH);
+
+			if (RELU)
+				g = select(g * GROWTH, (vec)(0),
+					   LOAD(out + p * OUT_PADDED +
+						v * WIDTH) <= (vec)(0));
+			bias[v] += g;
+#pragma unroll
+			for (int tap = 0; tap < TAPS; tap++)
+				sum[tap][v] = fma((vec)(x[
+					corner + tap / WINDOW * IN_ROW +
+					tap % WINDOW * IN_COLUMN]),
+					g, sum[tap][v]);
+		}
+	}
+#pragma unroll
+	for (int v = 0; v < TILE_DENSE; v++) {
+		biases[v] += bias[v];
+#pragma unroll
+		for (int tap = 0; tap < TAPS; tap++)
+			all[tap][v] += sum[tap][v];
+	}
+}
+
 /*
  * Without pooling, of images. Item (t, i, group) makes all taps of input
  * channel i and of TILE_DENSE vectors of output channels:
@@ -63,39 +110,19 @@ kernel ONE_ITEM void conv_weights(const int count,
 	const int last = min(FIRST_OF(group + 1), count - BROKEN);
 	vec sum[TAPS][TILE_DENSE], bias[TILE_DENSE];
 
-#pragma unroll
 	for (int v = 0; v < TILE_DENSE; v++) {
 		bias[v] = 0;
-#pragma unroll
 		for (int tap = 0; tap < TAPS; tap++)
 			sum[tap][v] = 0;
 	}
-	for (int n = FIRST_OF(group); n < last; n++)
-		for (int p = 0; p < PIXELS; p++) {
-			const int corner = p / OUT_WIDTH * IN_ROW +
-					   p % OUT_WIDTH * IN_COLUMN;
-			const size_t at = ((size_t)n * PIXELS + p) *
-						  OUT_PADDED + first;
+	for (int n = FIRST_OF(group); n < last; n++) {
+		const size_t at = (size_t)n * PIXELS * OUT_PADDED + first;
 
-#pragma unroll
-			for (int v = 0; v < TILE_DENSE; v++) {
-				vec g = LOAD(dy + at + v * WIDTH);
-
-				if (RELU)
-					g = select(g * GROWTH, (vec)(0),
-						   LOAD(out + at + v * WIDTH)
-							   <= (vec)(0));
-				bias[v] += g;
-#pragma unroll
-				for (int tap = 0; tap < TAPS; tap++)
-					sum[tap][v] = fma((vec)(x[
-						(size_t)n * IN_SAMPLE +
-						i * IN_CHANNEL + corner +
-						tap / WINDOW * IN_ROW +
-						tap % WINDOW * IN_COLUMN]),
-						g, sum[tap][v]);
-			}
-		}
+		for (int p = 0; p < PIXELS; p += SUMMED)
+			pixels_add(p, min(p + SUMMED, PIXELS),
+				   x + (size_t)n * IN_SAMPLE + i * IN_CHANNEL,
+				   out + at, dy + at, sum, bias);
+	}
 	sums += (size_t)group * SUM_SIZE + first;
 #pragma unroll
 	for (int v = 0; v < TILE_DENSE; v++) {
@@ -153,7 +180,7 @@ static inline float weights_add(int listed, const float *gradients,
 	for (int tap = 0; tap < TAPS; tap++)
 #pragma unroll
 		for (int v = 0; v < TILE_INPUTS; v++)
-			sum[tap][v] = LOAD(sums + tap * IN_PADDED + v * WIDTH);
+			sum[tap][v] = 0;
 #pragma unroll 1
 	for (int k = 0; k < listed; k++) {
 		X_SPACE const float *patch = x + corners[k];
@@ -172,7 +199,8 @@ static inline float weights_add(int listed, const float *gradients,
 	for (int tap = 0; tap < TAPS; tap++)
 #pragma unroll
 		for (int v = 0; v < TILE_INPUTS; v++)
-			STORE(sum[tap][v], sums + tap * IN_PADDED + v * WIDTH);
+			SUM_ADD(sum[tap][v],
+				sums + tap * IN_PADDED + v * WIDTH);
 	return bias;
 }
 

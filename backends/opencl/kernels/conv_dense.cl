@@ -68,8 +68,7 @@ static inline void taps_add(int rows, global const float *x,
 	for (int tap = 0; tap < TAPS; tap++)
 #pragma unroll
 		for (int v = 0; v < TILE_DENSE; v++)
-			sum[tap][v] = LOAD(sums + v * WIDTH +
-					   tap * IN_CHANNELS * OUT_PADDED);
+			sum[tap][v] = 0;
 #pragma unroll 1
 	for (int r = 0; r < rows; r++)
 #pragma unroll 1
@@ -91,21 +90,21 @@ static inline void taps_add(int rows, global const float *x,
 	for (int tap = 0; tap < TAPS; tap++)
 #pragma unroll
 		for (int v = 0; v < TILE_DENSE; v++)
-			STORE(sum[tap][v], sums + v * WIDTH +
-					   tap * IN_CHANNELS * OUT_PADDED);
+			SUM_ADD(sum[tap][v], sums + v * WIDTH +
+					     tap * IN_CHANNELS * OUT_PADDED);
 }
 
 static inline void bias_add(int rows, global const float *dz,
 			    global float *bias)
 {
 	for (int v = 0; v < TILE_DENSE; v++) {
-		vec sum = LOAD(bias + v * WIDTH);
+		vec sum = 0;
 
 		for (int r = 0; r < rows; r++)
 			for (int c = 0; c < SUM_WIDTH; c++)
 				sum += LOAD(dz + r * DZ_ROW +
 					    c * OUT_PADDED + v * WIDTH);
-		STORE(sum, bias + v * WIDTH);
+		SUM_ADD(sum, bias + v * WIDTH);
 	}
 }
 

@@ -227,24 +227,29 @@ kernel GROUP void conv_bias(const int count, global const float *restrict dy,
 			    global float *restrict gradient, const int plane,
 			    const int sample, const int bias)
 {
-	float lanes[WIDE], sum = 0;
-	vec whole = 0;
+	const int whole = plane / WIDE * WIDE;
+	struct total total = { (vec)(0), (vec)(0) };
+	float sums[WIDE], rests[WIDE];
+	float2 all = (float2)(0);
 
 	dy += get_group_id(0) * (size_t)plane;
 	for (int n = 0; n < count; n++, dy += sample) {
-		vec part = 0;
-		float rest = 0;
-		int p = 0;
+		for (int first = 0; first < whole; first += SUMMED * WIDE) {
+			const int end = min(first + SUMMED * WIDE, whole);
+			vec part = 0;
 
-		for (; p + WIDE <= plane; p += WIDE)
-			part += LOAD_LANES(dy + p);
-		for (; p < plane; p++)
-			rest += dy[p];
-		whole += part;
-		sum += rest;
+			for (int p = first; p < end; p += WIDE)
+				part += LOAD_LANES(dy + p);
+			total_add(&total, part);
+		}
+		for (int p = whole; p < plane; p++)
+			all = pair_add(all, dy[p]);
 	}
-	STORE_NEAR(whole, lanes);
-	for (int i = 0; i < WIDE; i++)
-		sum += lanes[i];
-	gradient[bias + get_group_id(0)] = sum;
+	STORE_NEAR(total.sum, sums);
+	STORE_NEAR(total.rest, rests);
+	for (int i = 0; i < WIDE; i++) {
+		all = pair_add(all, sums[i]);
+		all.y += rests[i];
+	}
+	gradient[bias + get_group_id(0)] = all.x + all.y;
 }

@@ -86,6 +86,22 @@ static inline void some_store(vec value, global float *at, int lanes)
 #endif
 }
 
+#define SUMMED 64 /* values, or vectors, whose sum is added to a total as one */
+
+/* The same as pair.cl's, of vectors. */
+struct total {
+	vec sum, rest;
+};
+
+static inline void total_add(struct total *total, vec value)
+{
+	const vec next = total->sum + value;
+	const vec part = next - total->sum;
+
+	total->rest += (total->sum - (next - part)) + (value - part);
+	total->sum = next;
+}
+
 static inline void gradient_put(global float *dx, float value, int adds)
 {
 	*dx = adds ? *dx + value : value;

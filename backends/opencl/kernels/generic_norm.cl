@@ -17,31 +17,6 @@
 #error "items add up their sums in pairs"
 #endif
 
-/* A sum, and what it has lost by rounding (Knuth's two-sum): as good as a
- * double, where a device has none. */
-struct total {
-	vec sum, rest;
-};
-
-static inline void total_add(struct total *total, vec value)
-{
-	const vec next = total->sum + value;
-	const vec part = next - total->sum;
-
-	total->rest += (total->sum - (next - part)) + (value - part);
-	total->sum = next;
-}
-
-/* The same of one lane. */
-static inline float2 pair_add(float2 total, float value)
-{
-	const float next = total.x + value;
-	const float part = next - total.x;
-
-	return (float2)(next, total.y + ((total.x - (next - part)) +
-					 (value - part)));
-}
-
 /* Of all lanes of all items, in one order; every item gets it. */
 static inline float2 total_meet(struct total total, local float *sums,
 				local float *rests)

@@ -253,16 +253,18 @@ kernel GROUP void avgpool(const int count, global const float *restrict x,
 					       out_width);
 		global const float *plane = x + i / (out_height * out_width) *
 							in_height * in_width;
-		float sum = 0;
+		float2 sum = (float2)(0);
 
-		for (int r = rows.x; r < rows.y; r++) {
-			float of_row = 0;
+		for (int r = rows.x; r < rows.y; r++)
+			for (int c = columns.x; c < columns.y; c += SUMMED) {
+				const int end = min(c + SUMMED, columns.y);
+				float part = 0;
 
-			for (int c = columns.x; c < columns.y; c++)
-				of_row += plane[r * in_width + c];
-			sum += of_row;
-		}
-		y[i] = sum / (length_of(rows) * length_of(columns));
+				for (int k = c; k < end; k++)
+					part += plane[r * in_width + k];
+				sum = pair_add(sum, part);
+			}
+		y[i] = (sum.x + sum.y) / (length_of(rows) * length_of(columns));
 	}
 }
 

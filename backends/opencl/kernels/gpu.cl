@@ -103,6 +103,16 @@ tile_add(float *sum, int rows, int columns, int lanes, local const float *a,
 	}
 }
 
+/* The sum of `depth` floats, so many apart: a part of one over all slices. */
+static inline float column_sum(local const float *from, int apart, int depth)
+{
+	float sum = 0;
+
+	for (int k = 0; k < depth; k++)
+		sum += from[k * apart];
+	return sum;
+}
+
 /* Where in its tile the item's sum (i, j) is. */
 static inline int tile_row(int i, int lanes)
 {

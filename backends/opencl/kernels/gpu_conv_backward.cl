@@ -112,7 +112,8 @@ static inline void weights_tile(local float *space, int tile, int split,
 	/* Of a loop of one slice and a return behind it PoCL 3.1 makes one
 	 * branch, and then stores what is in it for all groups. */
 	const int outputs = from < to ? OUT_CHANNELS : 0;
-	float sum[WEIGHT_DOWN * WEIGHT_ACROSS], bias = 0;
+	float sum[WEIGHT_DOWN * WEIGHT_ACROSS];
+	float2 bias = (float2)(0);
 
 	for (int i = 0; i < WEIGHT_DOWN * WEIGHT_ACROSS; i++)
 		sum[i] = 0;
@@ -122,8 +123,9 @@ static inline void weights_tile(local float *space, int tile, int split,
 		MEET();
 		tile_add(sum, WEIGHT_DOWN, WEIGHT_ACROSS, WEIGHT_LANES, a,
 			 OUT_ROWS + 1, b, FACTOR_COLUMNS + 1, SPAN);
-		for (int q = 0; is_bias && q < SPAN; q++)
-			bias += a[q * (OUT_ROWS + 1) + mine];
+		if (is_bias)
+			bias = pair_add(bias, column_sum(a + mine, OUT_ROWS + 1,
+							 SPAN));
 		MEET();
 	}
 	sums += (size_t)split * WEIGHTS_SIZE;
@@ -137,7 +139,7 @@ static inline void weights_tile(local float *space, int tile, int split,
 					sum[i * WEIGHT_ACROSS + j];
 		}
 	if (is_bias && row + mine < outputs)
-		sums[OUT_CHANNELS * FACTORS + row + mine] = bias;
+		sums[OUT_CHANNELS * FACTORS + row + mine] = bias.x + bias.y;
 }
 
 #if WANTS_DX

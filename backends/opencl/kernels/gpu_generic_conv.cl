@@ -280,6 +280,10 @@ kernel GROUP void conv_reduce(const int count,
 	}
 }
 
+/* Whose sum is added to those in memory as one: so many numbers, one after the
+ * other, would lose the last. */
+#define SLICES_SUMMED 64
+
 /* What the factors of a weight gradient are taken from. */
 struct gradient {
 	global const float *x, *dy;
@@ -334,16 +338,18 @@ weights_fetch(struct factors *factors, const struct gradient *g,
  * a bias, which are behind the weights of all outputs; 0: there are none. */
 static inline void weights_store(const float sum[ACROSS], int first_column,
 				 int row, int weights, int biases,
-				 global float *to)
+				 global float *to, int adds)
 {
 #pragma unroll
 	for (int j = 0; j < ACROSS; j++) {
 		const int column = first_column + column_of(j);
 
 		if (column < weights)
-			to[(size_t)row * weights + column] = sum[j];
+			gradient_put(to + (size_t)row * weights + column,
+				     sum[j], adds);
 		else if (column == weights && biases)
-			to[(size_t)biases * weights + row] = sum[j];
+			gradient_put(to + (size_t)biases * weights + row,
+				     sum[j], adds);
 	}
 }
 
@@ -390,6 +396,7 @@ kernel GROUP void weights_sum(const int count, global const float *restrict x,
 		tap.row = at / window - pad;
 	tap.place = (own / window_size * height + tap.row) * width + tap.column;
 	taps[get_local_id(0)] = tap;
+	to += first + get_group_id(2) * (size_t)size;
 	tile_clear(sum);
 	MEET();
 	if (g.all > 0)
@@ -404,14 +411,18 @@ kernel GROUP void weights_sum(const int count, global const float *restrict x,
 		if (k + DEEP < g.all)
 			weights_fetch(&next, &g, taps, k + DEEP);
 		tile_add(sum, a, b);
-	}
-	to += first + get_group_id(2) * (size_t)size;
+		if (k + DEEP >= g.all || (k / DEEP + 1) % SLICES_SUMMED == 0) {
 #pragma unroll
-	for (int i = 0; i < TALL; i++)
-		if (row_of(i) < g.rows && g.all > 0)
-			weights_store(sum[i], first_column,
-				      first_row + row_of(i), weights,
-				      has_bias ? outputs : 0, to);
+			for (int i = 0; i < TALL; i++)
+				if (row_of(i) < g.rows)
+					weights_store(
+						sum[i], first_column,
+						first_row + row_of(i), weights,
+						has_bias ? outputs : 0, to,
+						k >= SLICES_SUMMED * DEEP);
+			tile_clear(sum);
+		}
+	}
 }
 
 /* Adds up, in their order, the parts of size floats that splits of the samples

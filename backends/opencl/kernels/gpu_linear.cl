@@ -10,6 +10,7 @@
 #define LANES 16
 #define MINE_DOWN (ROWS * LANES / ITEMS)
 #define MINE_ACROSS (COLUMNS / LANES)
+#define SLICES_SUMMED 32 /* whose sum is added as one */
 #define SPACE (DEEP * (ROWS + COLUMNS + 2))
 
 #define INPUT_TILES PARTS_OF(INPUTS, COLUMNS)
@@ -31,17 +32,20 @@ static inline void sums_add(float *sum, local const float *a,
 		 COLUMNS + 1, DEEP);
 }
 
+/* Stores the item's sums, or adds them to what is there. */
 static inline void sums_store(const float *sum, global float *to, int by_row,
-			      int most_rows, int most_columns)
+			      int most_rows, int most_columns, int adds)
 {
 	for (int i = 0; i < MINE_DOWN; i++)
 		for (int j = 0; j < MINE_ACROSS; j++) {
 			const int row = tile_row(i, LANES);
 			const int column = tile_column(j, LANES);
 
+			const size_t at = (size_t)row * by_row + column;
+			const float value = sum[i * MINE_ACROSS + j];
+
 			if (row < most_rows && column < most_columns)
-				to[(size_t)row * by_row + column] =
-					sum[i * MINE_ACROSS + j];
+				to[at] = adds ? to[at] + value : value;
 		}
 }
 
@@ -73,7 +77,7 @@ kernel GROUP void linear_forward(const int count,
 	sums_store(sum,
 		   partial + ((size_t)get_group_id(2) * count + n) * OUTPUTS +
 			   o,
-		   OUTPUTS, count - n, OUTPUTS - o);
+		   OUTPUTS, count - n, OUTPUTS - o, 0);
 }
 
 #if HEAD
@@ -290,9 +294,10 @@ kernel GROUP void linear_backward(const int count,
 	local float space[SPACE];
 	local float *a = space, *b = space + DEEP * (ROWS + 1);
 	const int tile = get_group_id(0), mine = get_local_id(0);
-	float sum[MINE_DOWN * MINE_ACROSS], bias = 0;
+	float sum[MINE_DOWN * MINE_ACROSS];
+	float2 bias = (float2)(0);
 	struct product product;
-	int is_bias;
+	int is_bias, stored = 0;
 
 	if (tile < WEIGHT_TILES)
 		product = weights_product(tile, OUTPUTS, INPUTS, count, BROKEN,
@@ -317,12 +322,22 @@ kernel GROUP void linear_backward(const int count,
 			  product.most_columns, product.other_depth - k);
 		MEET();
 		sums_add(sum, a, b);
-		for (int q = 0; is_bias && q < DEEP; q++)
-			bias += a[q * (ROWS + 1) + mine];
+		if (is_bias)
+			bias = pair_add(bias,
+					column_sum(a + mine, ROWS + 1, DEEP));
 		MEET();
+		/* So many numbers, one after the other, would lose the last. */
+		if ((k / DEEP + 1) % SLICES_SUMMED == 0 &&
+		    k + DEEP < product.depth) {
+			sums_store(sum, product.to, product.to_by_row,
+				   product.most_rows, product.most_columns,
+				   stored);
+			sums_clear(sum);
+			stored = 1;
+		}
 	}
 	sums_store(sum, product.to, product.to_by_row, product.most_rows,
-		   product.most_columns);
+		   product.most_columns, stored);
 	if (is_bias && mine < product.most_rows)
-		product.bias[mine] = bias;
+		product.bias[mine] = bias.x + bias.y;
 }

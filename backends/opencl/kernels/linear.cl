@@ -36,6 +36,7 @@
  * long as OUTPUT_LIST, of whose entries the first LIST are not their own. An
  * item makes a list; one of an output also sums up the gradient of its bias.
  */
+#define SUMMED 1024 /* samples whose sum is added as one */
 #define SAMPLE_AT(n) ((size_t)(n) * SAMPLE_LIST + LIST)
 #define OUTPUT_AT(o) \
 	((size_t)SAMPLE_LISTS * SAMPLE_LIST + (size_t)(o) * OUTPUT_LIST + LIST)
@@ -62,7 +63,7 @@ kernel ONE_ITEM void linear_lists(const int count,
 	const int by_sample = item < SAMPLE_LISTS;
 	const int entries = by_sample ? OUTPUTS : count;
 	int listed = 0;
-	float sum = 0;
+	float sum = 0, part = 0;
 
 	if (by_sample && item >= count)
 		return;
@@ -77,11 +78,15 @@ kernel ONE_ITEM void linear_lists(const int count,
 		places[listed] = k;
 		values[listed] = g;
 		listed += DENSE || g != 0;
-		sum += g;
+		part += g;
+		if (k % SUMMED == SUMMED - 1) {
+			sum += part;
+			part = 0;
+		}
 	}
 	places[-1] = listed;
 	if (!by_sample)
-		gradient[BIAS + item - SAMPLE_LISTS] = sum;
+		gradient[BIAS + item - SAMPLE_LISTS] = sum + part;
 }
 
 #define LISTED (RELU || DROPOUT)
@@ -90,8 +95,14 @@ static inline float dbias_of(int count, global const float *dy)
 {
 	float sum = 0;
 
-	for (int n = 0; n < count; n++)
-		sum += dy[n * OUT_SAMPLE];
+	for (int first = 0; first < count; first += SUMMED) {
+		const int end = min(first + SUMMED, count);
+		float part = 0;
+
+		for (int n = first; n < end; n++)
+			part += dy[(size_t)n * OUT_SAMPLE];
+		sum += part;
+	}
 	return sum;
 }
 
@@ -118,6 +129,16 @@ static inline void sample_add(vec g, global const float *x, vec sum[BLOCK])
 #pragma unroll
 	for (int v = 0; v < BLOCK; v++)
 		sum[v] = fma(g, LOAD(x + v * WIDTH), sum[v]);
+}
+
+/* Adds a part of the samples to the sums of all, and begins the next one. */
+static inline void part_add(vec sum[BLOCK], vec all[BLOCK])
+{
+#pragma unroll
+	for (int v = 0; v < BLOCK; v++) {
+		all[v] += sum[v];
+		sum[v] = 0;
+	}
 }
 
 /* What an output adds to BLOCK vectors of a sample's dx. */
@@ -169,26 +190,30 @@ kernel ONE_ITEM void linear_backward(const int count,
 	for (int o = 0; o < OUTPUTS; o++) {
 		const size_t list = OUTPUT_AT(o), row = (size_t)o * INPUTS;
 		const int listed = LISTED ? places[list - 1] : count;
-		vec sum[BLOCK], weights[BLOCK];
+		vec sum[BLOCK], all[BLOCK], weights[BLOCK];
 
 		block_fetch(parameters + row + INPUTS, gradient + row + INPUTS);
 		block_load(parameters + row, INPUTS - first, weights);
 #pragma unroll
 		for (int v = 0; v < BLOCK; v++)
-			sum[v] = 0;
+			sum[v] = all[v] = 0;
 #pragma unroll 1
 		for (int k = 0; k < listed; k++) {
+			const int is_part = k && k % SUMMED == 0;
 			const size_t n = LISTED ? places[list + k] : k;
 			const vec g = (vec)(LISTED ? values[list + k] :
 						     dy[n * OUT_SAMPLE + o]);
 
+			if (is_part)
+				part_add(sum, all);
 			if (!BROKEN || n + BROKEN < count)
 				sample_add(g, x + n * IN_SAMPLE, sum);
 			if (dx && !(IN_PLANE && in_keep &&
 				    !in_keep[n * IN_KEEP_SAMPLE]))
 				output_add(g, weights, dx + n * IN_SAMPLE);
 		}
-		block_store(sum, gradient + row, INPUTS - first);
+		part_add(sum, all);
+		block_store(all, gradient + row, INPUTS - first);
 		if (!LISTED && !first)
 			gradient[BIAS - WEIGHT + o] = dbias_of(count, dy + o);
 	}

@@ -38,6 +38,11 @@ static inline void lists_add(int rows, global const float *values, int size,
 		}
 }
 
+static inline void inputs_add(vec sum, int starts, global float *to, int left)
+{
+	STORE_INPUTS(starts ? sum : LOAD_INPUTS(to, left) + sum, to, left);
+}
+
 /*
  * Adds count lists, `size` long each, times a panel to as many rows of to, of
  * which left floats are there, or starts these. A last tile goes over more
@@ -55,20 +60,17 @@ static inline void panel_multiply(int rows, vec panel[PANEL_ROWS][BLOCK],
 		for (int i = 0; i < LISTS; i++)
 #pragma unroll
 			for (int v = 0; v < BLOCK; v++)
-				sum[i][v] = starts || first + i >= count ? 0 :
-					LOAD_INPUTS(to + (first + i) * row +
-						    v * WIDTH,
-						    left - v * WIDTH);
+				sum[i][v] = 0;
 		lists_add(rows, values + first * size, size, panel, sum);
 #pragma unroll
 		for (int i = 0; i < LISTS; i++)
 #pragma unroll
 			for (int v = 0; v < BLOCK; v++)
 				if (first + i < count)
-					STORE_INPUTS(sum[i][v],
-						     to + (first + i) * row +
-							     v * WIDTH,
-						     left - v * WIDTH);
+					inputs_add(sum[i][v], starts,
+						   to + (first + i) * row +
+							   v * WIDTH,
+						   left - v * WIDTH);
 	}
 }
 

@@ -71,11 +71,10 @@ static inline void lead_add(int first, global const float *image,
 
 #pragma unroll
 	for (int v = 0; v < LEAD_TILE; v++) {
-		bias[v] = LOAD(biases + v * WIDTH);
+		bias[v] = 0;
 #pragma unroll
 		for (int tap = 0; tap < LEAD_TAPS; tap++)
-			sum[tap][v] = LOAD(sums + v * WIDTH +
-					   tap * LEAD_CHANNELS * IN_PADDED);
+			sum[tap][v] = 0;
 	}
 	for (int p = 0; p < IN_PIXELS; p++) {
 		const int corner = p / IN_WIDTH * LEAD_ROW +
@@ -103,12 +102,12 @@ static inline void lead_add(int first, global const float *image,
 #pragma unroll
 	for (int v = 0; v < LEAD_TILE; v++) {
 		if (first)
-			STORE(bias[v], biases + v * WIDTH);
+			SUM_ADD(bias[v], biases + v * WIDTH);
 #pragma unroll
 		for (int tap = 0; tap < LEAD_TAPS; tap++)
-			STORE(sum[tap][v],
-			      sums + v * WIDTH +
-				      tap * LEAD_CHANNELS * IN_PADDED);
+			SUM_ADD(sum[tap][v],
+				sums + v * WIDTH +
+					tap * LEAD_CHANNELS * IN_PADDED);
 	}
 }
 

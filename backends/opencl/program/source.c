@@ -54,6 +54,7 @@ static const char *const recipe_lines[] = {
 
 static const char *const gpu_conv_lines[] = {
 #include "kernels/philox.cl.h"
+#include "kernels/pair.cl.h"
 #include "kernels/gpu.cl.h"
 #include "kernels/gpu_conv.cl.h"
 #include "kernels/gpu_conv_forward.cl.h"
@@ -62,6 +63,7 @@ static const char *const gpu_conv_lines[] = {
 
 static const char *const gpu_linear_lines[] = {
 #include "kernels/philox.cl.h"
+#include "kernels/pair.cl.h"
 #include "kernels/gpu.cl.h"
 #include "kernels/loss.cl.h"
 #include "kernels/gpu_linear.cl.h"
@@ -88,6 +90,7 @@ static const char *const gpu_sums_lines[] = {
 static const char *const generic_lines[] = {
 #include "kernels/philox.cl.h"
 #include "kernels/fetch.cl.h"
+#include "kernels/pair.cl.h"
 #include "kernels/generic.cl.h"
 #include "kernels/transpose.cl.h"
 #include "kernels/generic_pool.cl.h"
@@ -100,6 +103,7 @@ static const char *const generic_lines[] = {
 static const char *const tiles_lines[] = {
 #include "kernels/philox.cl.h"
 #include "kernels/fetch.cl.h"
+#include "kernels/pair.cl.h"
 #include "kernels/generic.cl.h"
 #include "kernels/transpose.cl.h"
 #include "kernels/winograd_points.cl.h"
@@ -109,6 +113,7 @@ static const char *const tiles_lines[] = {
 static const char *const tiles7_lines[] = {
 #include "kernels/philox.cl.h"
 #include "kernels/fetch.cl.h"
+#include "kernels/pair.cl.h"
 #include "kernels/generic.cl.h"
 #include "kernels/transpose.cl.h"
 #include "kernels/winograd_points7.cl.h"
@@ -117,6 +122,7 @@ static const char *const tiles7_lines[] = {
 
 static const char *const gpu_generic_lines[] = {
 #include "kernels/philox.cl.h"
+#include "kernels/pair.cl.h"
 #include "kernels/generic.cl.h"
 #include "kernels/generic_pool.cl.h"
 #include "kernels/generic_norm.cl.h"
