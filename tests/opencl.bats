@@ -471,3 +471,43 @@ device: POCL_DEVICES is 'none'"* ]]
 	[[ "$output" == *"opencl"*"cannot be used: a driver did not list its devices"* ]]
 	[[ "$output" == *"reference"*"CPUs can be used"* ]]
 }
+
+@test "an installed driver that cannot be loaded is named" {
+	mkdir vendors
+	echo libnone-opencl.so.1 >vendors/none.icd
+	OCL_ICD_VENDORS=$PWD/vendors run -4 "$BENCH" measure opencl "${SMALL[@]}"
+	[[ "$output" == *"none.icd: its driver libnone-opencl.so.1 cannot be loaded: "*"No such file"*"unset OCL_ICD_VENDORS"* ]]
+	OCL_ICD_VENDORS=$PWD/vendors run -0 "$BENCH" devices
+	[[ "$output" == *"none.icd"*"libnone-opencl.so.1 cannot be loaded"* ]]
+	OCL_ICD_VENDORS=$PWD/vendors/none.icd run -4 "$BENCH" measure opencl \
+		"${SMALL[@]}"
+	[[ "$output" == *"libnone-opencl.so.1 cannot be loaded"* ]]
+	# The others stay, in their places.
+	cp /etc/OpenCL/vendors/*.icd vendors || skip "no driver is installed"
+	export OCL_ICD_VENDORS=$PWD/vendors
+	run -0 "$BENCH" measure opencl:0 "${SMALL[@]}"
+	run -4 "$BENCH" measure opencl:none "${SMALL[@]}"
+	[[ "$output" == *"'none' (none.icd) cannot be used: its driver"* ]]
+}
+
+# on_cache OPTIONS: opencl fails, its kernels' cache being mounted so.
+on_cache() {
+	mkdir -p cache
+	run -"$1" unshare -m sh -c 'mount -t tmpfs -o "$1" tmpfs cache && shift &&
+		POCL_CACHE_DIR=$PWD/cache exec "$@"' sh "$2" "$BENCH" measure \
+		opencl "${SMALL[@]}"
+	[[ "$output" == *"$PWD/cache"*"POCL_CACHE_DIR"* ]]
+}
+
+@test "a cache for kernels that cannot be used says why" {
+	is_pocl || skip "a driver whose compiled kernels are elsewhere"
+	mkdir -p cache
+	unshare -m mount -t tmpfs tmpfs cache 2>/dev/null ||
+		skip "nothing can be mounted here"
+	on_cache 4 noexec
+	[[ "$output" == *"mounted noexec"* ]]
+	on_cache 4 size=64k
+	[[ "$output" == *"No space left on device"* ]]
+	on_cache 6 ro
+	[[ "$output" == *"Read-only file system"* ]]
+}

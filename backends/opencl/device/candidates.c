@@ -113,6 +113,8 @@ static int candidate_describe(struct candidate *candidate, struct error *err)
 		snprintf(info->unusable, sizeof(info->unusable), "%s",
 			 available ? "its driver has no compiler" :
 				     "its driver reports it as unavailable");
+	else if (!strcmp(candidate->platform_name, POCL))
+		cache_refuse(info->unusable, sizeof(info->unusable));
 	return 0;
 }
 
@@ -215,15 +217,15 @@ int candidates_list(struct candidate *list, int most, struct error *err)
 		return -1;
 	status = clGetPlatformIDs(MOST_PLATFORMS, platforms, &platform_count);
 	if (status == CL_PLATFORM_NOT_FOUND_KHR)
-		return 0;
-	if (status)
+		platform_count = 0;
+	else if (status)
 		return status_fail(err, "clGetPlatformIDs", status);
 	if (platform_count > MOST_PLATFORMS)
 		platform_count = MOST_PLATFORMS;
 	for (cl_uint p = 0; p < platform_count; p++)
 		count += platform_list(platforms[p], list + count,
 				       most - count);
-	return count;
+	return count + vendors_list(list + count, most - count);
 }
 
 static int contains(const char *text, const char *part)

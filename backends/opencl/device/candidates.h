@@ -38,6 +38,10 @@ int candidate_choose_several(const struct candidate *list, int count,
 			     const struct device_request *request,
 			     struct candidate *chosen);
 
+/* vendors.c: installed drivers that cannot be loaded, as entries that say why;
+ * returns how many. */
+int vendors_list(struct candidate *list, int most);
+
 /* partition.c: how many sub-devices of as many units each a device can be
  * split into; 1 if it cannot be. */
 int device_most_parts(cl_device_id device);

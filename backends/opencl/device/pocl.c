@@ -8,12 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "backends/opencl/device/status.h"
 
 #define VARIABLE "POCL_CACHE_DIR"
 #define SHOWN 60 /* of a path in a message */
+#define KERNELS (1 << 20) /* bytes that a cache should have room for */
 
 /* The user's cache, in the order in which it is looked for. */
 static const struct {
@@ -129,24 +131,77 @@ int cache_choose(struct error *err)
 		       error_memory(err, "a variable of PoCL") : 0;
 }
 
-void cache_explain(char *text, size_t size)
+/* The folder that PoCL uses; returns the variable that it is from, or NULL.
+ * errno as own_folder() has it. */
+static const char *used_folder(char path[PATH_MAX])
 {
 	const char *chosen = getenv(VARIABLE);
-	char path[PATH_MAX] = "";
 	const char *from = own_folder(path);
 
+	if (!chosen || !chosen[0] || (from && !strcmp(chosen, path)))
+		return from;
+	errno = snprintf(path, PATH_MAX, "%s", chosen) < PATH_MAX ?
+			0 : ENAMETOOLONG;
+	return VARIABLE;
+}
+
+static void folder_describe(char *text, size_t size, const char *path,
+			    const char *from, const char *what, const char *why,
+			    const char *other)
+{
+	snprintf(text, size, "its cache folder '%.*s%s' (from %s) %s%s; "
+		 "set " VARIABLE " to a folder %s", SHOWN, path,
+		 strlen(path) > SHOWN ? "..." : "", from, what, why, other);
+}
+
+/* Whether a file of KERNELS bytes fits into the folder. If not, errno says
+ * why. */
+static int has_room(const char *path)
+{
+	char name[PATH_MAX];
+	int descriptor, failed;
+
+	if (snprintf(name, sizeof(name), "%s/tempfile_XXXXXX", path) >=
+	    PATH_MAX)
+		return 1;
+	descriptor = mkstemp(name);
+	if (descriptor < 0)
+		return 0;
+	failed = posix_fallocate(descriptor, 0, KERNELS);
+	close(descriptor);
+	unlink(name);
+	errno = failed;
+	return !failed;
+}
+
+void cache_explain(char *text, size_t size)
+{
+	char path[PATH_MAX] = "";
+	const char *from = used_folder(path);
+
 	text[0] = '\0';
-	if (chosen && chosen[0] && (!from || strcmp(chosen, path))) {
-		from = VARIABLE;
-		errno = snprintf(path, sizeof(path), "%s", chosen) < PATH_MAX ?
-				0 : ENAMETOOLONG;
-	}
-	if (from && (errno || !can_write(path)))
-		snprintf(text, size,
-			 "its cache folder '%.*s%s' (from %s) cannot be "
-			 "written: %s; set " VARIABLE " to a writable folder",
-			 SHOWN, path, strlen(path) > SHOWN ? "..." : "", from,
-			 strerror(errno));
+	if (from && (errno || !can_write(path) || !has_room(path)))
+		folder_describe(text, size, path, from, "cannot be written: ",
+				strerror(errno), "that can be written");
+}
+
+void cache_refuse(char *text, size_t size)
+{
+	char path[PATH_MAX] = "";
+	const char *from = used_folder(path);
+	struct statvfs system;
+
+	text[0] = '\0';
+	if (!from || errno || !can_write(path) || statvfs(path, &system))
+		return;
+	if (!has_room(path) && (errno == ENOSPC || errno == EDQUOT))
+		folder_describe(text, size, path, from, "cannot be written: ",
+				strerror(errno), "with room");
+	else if (system.f_flag & ST_NOEXEC)
+		folder_describe(text, size, path, from,
+				"is on a file system that is mounted noexec, "
+				"where compiled kernels cannot be loaded", "",
+				"elsewhere");
 }
 
 /* Of what name is in the folder at; 0 for no folder. */

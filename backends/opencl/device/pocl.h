@@ -29,6 +29,9 @@ int cache_choose(struct error *err);
 
 /* Why the folder cannot be written, or an empty text. */
 void cache_explain(char *text, size_t size);
+/* Why kernels cannot be loaded from the folder, or have no room in it, by which
+ * PoCL ends a process; or an empty text. */
+void cache_refuse(char *text, size_t size);
 
 /* Files and folders in it, which compiling makes more; -1: not known. */
 long cache_entries(void);

@@ -150,7 +150,7 @@ static const struct {
 	[SOURCE_GPU_GENERIC] = SOURCE("layer alone", gpu_generic_lines),
 };
 
-/* The first lines of the compiler's log; an empty one may lack its cache. */
+/* The first lines of the compiler's log, and what the driver's cache lacks. */
 static int build_fail(const struct opencl_device *device, const char *name,
 		      cl_program built, cl_int status, struct error *err)
 {
@@ -170,7 +170,7 @@ static int build_fail(const struct opencl_device *device, const char *name,
 		end = strchr(end + (line > 0), '\n');
 	if (end)
 		*end = '\0';
-	if (strlen(log) < 2)
+	if (!strcmp(device->chosen.platform_name, POCL))
 		cache_explain(cache, sizeof(cache));
 	error_set(err, ERROR_FAILED,
 		  "the kernels of a %s could not be built: clBuildProgram: "
