@@ -38,7 +38,7 @@ setup() {
 @test "the merge base is compared, after the selftest" {
 	run -0 --separate-stderr .ci/gate main cpu-1 --blocks 12
 	[[ "$stderr" == *"gate: no regression against main"* ]]
-	[ "$(head -1 "$HOME/asked")" = selftest ]
+	[ "$(head -1 "$HOME/asked")" = "selftest -q" ]
 	[ "$(tail -1 "$HOME/asked")" = "check --base-ref $BASE --out \
 results/gate/$(git rev-parse --short HEAD) cpu-1 --blocks 12" ]
 }
@@ -67,6 +67,15 @@ results/gate/$(git rev-parse --short HEAD) cpu-1 --blocks 12" ]
 	git checkout -q change
 	run -5 .ci/gate elsewhere
 	[[ "$output" == *"the whole history is needed"* ]]
+}
+
+@test "a repository that git refuses: its own words" {
+	[ "$(id -u)" = 0 ] || skip "only root can give a folder away"
+	chown -R 1 "$TREE"
+	run -5 --separate-stderr .ci/gate main
+	[[ "$stderr" == *"gate: git: "*"dubious ownership"*safe.directory* ]]
+	[[ "$stderr" != *history* ]]
+	[ ! -e "$HOME/asked" ]
 }
 
 # git tells it its own, by variables that go before folders.

@@ -33,6 +33,16 @@ by_hand() {
 	[ "$(tr ' ' '\n' <<<"$output" | sort -u | wc -l)" -eq 1 ]
 }
 
+@test "a check says why mpirun refuses, not what a base has to be" {
+	needs_mpirun
+	[ "$(id -u)" = 0 ] || skip "mpirun refuses root alone"
+	unset OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
+	run -6 --separate-stderr "$BENCH" check cpu-2@mpi --base "$BENCH" \
+		"${TINY[@]:0:6}" -o refused
+	[[ "$stderr" == *"cpu-2@mpi, base: mpirun does not run as root"* ]]
+	[[ "$stderr" != *"expects a bench binary"* ]]
+}
+
 @test "each rank has its rows" {
 	needs_mpirun
 	run -0 --separate-stderr by_hand -np 3 "$BENCH" measure cpu-3@mpi \

@@ -18,6 +18,8 @@
 
 #define SHORTEST_COMMIT 7 /* letters of git's; "unknown" begins none */
 #define DEFAULT_COMPILER "gcc" /* the Makefile's */
+/* CPU time of a build by gcc 12 on a Xeon of 2.1 GHz. */
+#define BUILD_CPU_S 240
 
 /* What else of our environment builds another program from one commit: knobs of
  * the Makefile, and what gcc and clang read themselves. */
@@ -27,11 +29,13 @@ static const char *const knobs[] = {
 	"COMPILER_PATH", "GCC_EXEC_PREFIX", "SOURCE_DATE_EPOCH",
 };
 
-/* Its standard output goes to out. Fails unless the program ends with 0. */
-static int start(const char *const *words, int out, struct error *err)
+/* Its standard files go to out and errors; -1: ours. Fails unless the program
+ * ends with 0. */
+static int start(const char *const *words, int out, int errors,
+		 struct error *err)
 {
 	const struct process_setting setting = { .stdout_fd = out,
-						 .stderr_fd = -1 };
+						 .stderr_fd = errors };
 	struct process_status status;
 
 	if (process_run(words, &setting, INFINITY, &status, err))
@@ -41,24 +45,53 @@ static int start(const char *const *words, int out, struct error *err)
 	return 0;
 }
 
-/* What a program prints, without its last line end; it fits into a pipe. */
+/* What is in a pipe whose writers have ended, without its last line end. */
+static size_t read_pipe(int pipe, char *text, size_t size)
+{
+	ssize_t count = read(pipe, text, size - 1);
+
+	count -= count > 0 && text[count - 1] == '\n';
+	text[count > 0 ? count : 0] = '\0';
+	return strlen(text);
+}
+
+static const char *one_line(char *text)
+{
+	for (char *at = text; (at = strpbrk(at, "\n\t"));)
+		*at = ' ';
+	return text;
+}
+
+/* What a program prints, which fits into a pipe. Of one that fails the error
+ * has its own words, in one line. */
 static int ask(const char *const *words, char *answer, size_t size,
 	       struct error *err)
 {
-	ssize_t count = -1;
-	int pipes[2];
+	int pipes[2], errors[2], failed;
+	char said[600] = "";
+	size_t length;
 
 	if (pipe2(pipes, O_CLOEXEC))
 		return error_set(err, ERROR_FAILED, "no pipe: %s",
 				 strerror(errno));
-	if (!start(words, pipes[1], err))
-		count = read(pipes[0], answer, size - 1);
-	close(pipes[0]);
+	if (pipe2(errors, O_CLOEXEC)) {
+		close(pipes[0]);
+		close(pipes[1]);
+		return error_set(err, ERROR_FAILED, "no pipe: %s",
+				 strerror(errno));
+	}
+	failed = start(words, pipes[1], errors[1], err);
 	close(pipes[1]);
-	if (count <= 0)
-		return -1;
-	answer[count - (answer[count - 1] == '\n')] = '\0';
-	return 0;
+	close(errors[1]);
+	length = read_pipe(pipes[0], answer, size);
+	if (read_pipe(errors[0], said, sizeof(said)) && failed)
+		error_set(err, ERROR_FAILED, "%s", one_line(said));
+	close(pipes[0]);
+	close(errors[0]);
+	if (!failed && !length)
+		failed = error_set(err, ERROR_FAILED, "%s printed nothing",
+				   words[0]);
+	return failed;
 }
 
 /*
@@ -73,12 +106,13 @@ static int leave_surroundings(struct error *err)
 	const char *const list[] = { "git", "rev-parse", "--local-env-vars",
 				     NULL };
 	char of_git[4096], *name = of_git, *end;
+	struct error cause;
 
 	for (size_t i = 0; i < sizeof(of_make) / sizeof(of_make[0]); i++)
 		process_unset(of_make[i]);
-	if (ask(list, of_git, sizeof(of_git), err))
+	if (ask(list, of_git, sizeof(of_git), &cause))
 		return error_set(err, ERROR_FAILED, "--base-ref: git rev-parse "
-				 "--local-env-vars printed nothing");
+				 "--local-env-vars: %.500s", cause.message);
 	for (; (end = strchr(name, '\n')); name = end + 1) {
 		*end = '\0';
 		process_unset(name);
@@ -91,6 +125,7 @@ static int find_commit(struct check_build *build, const char *revision,
 		       char top[PATH_MAX], struct error *err)
 {
 	char wanted[300];
+	struct error cause;
 	const char *const where[] = { "git", "rev-parse", "--show-toplevel",
 				      NULL };
 	const char *const which[] = { "git", "rev-parse", "--verify",
@@ -103,11 +138,11 @@ static int find_commit(struct check_build *build, const char *revision,
 	if (leave_surroundings(err))
 		return -1;
 	snprintf(wanted, sizeof(wanted), "%.250s^{commit}", revision);
-	if (ask(where, top, PATH_MAX, err))
-		return error_set(err, ERROR_INPUT, "--base-ref: this folder is "
-				 "not in a git repository (GIT_DIR and similar "
-				 "variables are ignored)");
-	if (ask(which, build->commit, sizeof(build->commit), err))
+	if (ask(where, top, PATH_MAX, &cause))
+		return error_set(err, ERROR_INPUT, "--base-ref: git finds no "
+				 "repository (GIT_DIR and similar variables "
+				 "are ignored): %.600s", cause.message);
+	if (ask(which, build->commit, sizeof(build->commit), &cause))
 		return error_set(err, ERROR_INPUT, "--base-ref: '%.60s' is not "
 				 "a revision of %.400s; a shallow clone lacks "
 				 "older ones: git fetch --unshallow", revision,
@@ -167,9 +202,9 @@ static int build_it(const struct check_build *build, const char *top,
 				     NULL };
 
 	snprintf(jobs, sizeof(jobs), "-j%d", cpus_available());
-	return start(clone, PROCESS_NOWHERE, err) ||
-	       start(checkout, PROCESS_NOWHERE, err) ||
-	       start(make, PROCESS_NOWHERE, err) ? -1 : 0;
+	return start(clone, PROCESS_NOWHERE, -1, err) ||
+	       start(checkout, PROCESS_NOWHERE, -1, err) ||
+	       start(make, PROCESS_NOWHERE, -1, err) ? -1 : 0;
 }
 
 /* It shows in no list of git's, whatever the repository ignores. */
@@ -195,7 +230,7 @@ static void keep(struct check_build *build, FILE *log)
 	struct error why;
 
 	snprintf(new, sizeof(new), "%s.%ld", build->kept, (long)getpid());
-	if (!start(install, -1, &why) && !append_sync(new, &why) &&
+	if (!start(install, -1, -1, &why) && !append_sync(new, &why) &&
 	    !hide(build, &why) && !rename(new, build->kept))
 		snprintf(build->program, sizeof(build->program), "%s",
 			 build->kept);
@@ -211,6 +246,7 @@ static void keep(struct check_build *build, FILE *log)
 static void announce(const struct check_build *build, const char *head,
 		     int dry_run, FILE *log)
 {
+	const int cpus = cpus_available();
 	const int is_same = head && strlen(head) >= SHORTEST_COMMIT &&
 			    !strncmp(build->commit, head, strlen(head));
 
@@ -226,8 +262,10 @@ static void announce(const struct check_build *build, const char *head,
 			"the estimate is for the head\n",
 			build->commit);
 	else
-		fprintf(log, "building the base, %.12s, with %s\n",
-			build->commit, build->tools);
+		fprintf(log, "building the base, %.12s, with %s: about %.0f "
+			"min on %d CPU%s\n", build->commit, build->tools,
+			fmax(1, BUILD_CPU_S / 60. / cpus), cpus,
+			cpus == 1 ? "" : "s");
 }
 
 static int build_revision(struct check_build *build, const char *revision,
