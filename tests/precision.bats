@@ -97,6 +97,24 @@ has_bf16() {
 	[ -z "$(cell passes.csv 1 loss_scale)$(cell passes.csv 1 skipped_steps)" ]
 }
 
+# Whatever overflows at first is an iteration all the same.
+@test "iterations are updates and the steps that fp16 skipped" {
+	local half=(--model tiny "${DATA[@]}" --precision fp16)
+	export BENCH_TEST_OVERFLOW=0
+	run -0 "$BENCH" run cpu-1 "${half[@]}" --synthetic-train 32 --epochs 1 \
+		--dry-run
+	[[ "$output" == *" of memory"* ]]
+	[[ "$output" != *inf* && "$output" != *nan* ]]
+	run -0 --separate-stderr "$BENCH" baseline save kept cpu-1 "${half[@]}" \
+		--steps 3 --blocks 12
+	[ "$(cell kept/runs.csv 1 updates)" = 2 ]
+	[[ "$output" == *"iterations"*"cpu-1 "*" 3 "* ]]
+	run --separate-stderr "$BENCH" check --baseline kept --blocks 12 \
+		-o few
+	[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
+	[ -n "$(cell few/verdicts.csv 1 verdict)" ]
+}
+
 @test "fp16 and bf16 storage are held to the reference's roundings" {
 	local precision
 	for precision in fp16 bf16-storage; do

@@ -162,7 +162,7 @@ static double estimate(const struct run *run, const struct options *given,
 			       (double)training->iterations *
 				       training->global_batch;
 	const double done = (double)(training->infers ? run->passes :
-							run->updates);
+							run_iterations(run));
 
 	return (double)given->repeat *
 	       (run->setup_s + training->recipe.epochs * samples *

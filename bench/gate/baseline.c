@@ -170,11 +170,11 @@ static int add_value(struct baseline_target *target, const struct run *run,
 	rows = rows_by_run_find(groups, run->run_id, &count);
 	steps = count_steps(rows, count, &loss);
 	value = pair_step_median(rows, count);
-	if (steps != run->updates || !(value > 0) || !isfinite(loss))
+	if (steps != run_iterations(run) || !(value > 0) || !isfinite(loss))
 		return error_set(err, ERROR_INPUT, "%s/observations.csv: "
 				 "expected %ld iterations of run %s with times "
-				 "and losses, found %ld", dir, run->updates,
-				 run->run_id, steps);
+				 "and losses, found %ld", dir,
+				 run_iterations(run), run->run_id, steps);
 	if (target->count == TWO_SAMPLE_MOST)
 		return error_set(err, ERROR_INPUT, "%s/runs.csv: expected at "
 				 "most %d processes of %s", dir,
@@ -276,7 +276,8 @@ static void set_row(const struct grid *grid, int row,
 	clean_text(grid->labels[row], GRID_TEXT, target->run->target, options);
 	snprintf(cells[MEDIAN].text, GRID_TEXT, "%.6g", 1e3 * target->median);
 	snprintf(cells[PROCESSES].text, GRID_TEXT, "%zu", target->count);
-	snprintf(cells[STEPS].text, GRID_TEXT, "%ld", target->run->updates);
+	snprintf(cells[STEPS].text, GRID_TEXT, "%ld",
+		 run_iterations(target->run));
 	snprintf(cells[LOSS].text, GRID_TEXT, "%.6g", target->first_loss);
 	snprintf(cells[AGE].text, GRID_TEXT, "%.1f", baseline_age(target));
 	if (target->run->git_commit[0])

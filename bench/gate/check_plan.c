@@ -275,7 +275,7 @@ int check_compare_baseline(struct check *check, struct error *err)
 		if (refuse(stored->run, &pilot, err))
 			return -1;
 		/* What its processes are held to. */
-		target->steps_done = stored->run->updates;
+		target->steps_done = run_iterations(stored->run);
 		target->first_loss = stored->first_loss;
 	}
 	return 0;

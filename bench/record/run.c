@@ -59,6 +59,17 @@ const char *run_cores_name(const struct run *run)
 							   "devices";
 }
 
+long run_iterations(const struct run *run)
+{
+	long sum;
+
+	if (run->updates == CELL_NO_INT || run->skipped_steps == CELL_NO_INT)
+		return run->updates;
+	/* Of a broken file the sum may be no number. */
+	return __builtin_add_overflow(run->updates, run->skipped_steps, &sum) ?
+		       CELL_NO_INT : sum;
+}
+
 long run_whole_epoch(const struct run *run)
 {
 	if (run->epoch_iterations != CELL_NO_INT)

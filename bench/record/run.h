@@ -210,6 +210,10 @@ int run_is_on_devices(const struct run *run);
  * "sub-devices". */
 const char *run_cores_name(const struct run *run);
 
+/* Iterations that its loop made: parameter updates, and steps that fp16
+ * skipped; CELL_NO_INT if they are not known. */
+long run_iterations(const struct run *run);
+
 /* Iterations of a whole epoch; CELL_NO_INT if it is not known. */
 long run_whole_epoch(const struct run *run);
 

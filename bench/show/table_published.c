@@ -25,7 +25,9 @@ static void fill_target(const struct view *view, const struct grid *grid,
 			const struct post_network *network)
 {
 	const double rate = cell->values[METRIC_RATE].mean;
-	const double steps = cell->values[METRIC_UPDATES].mean;
+	const long known = run_iterations(cell->run);
+	const double steps = known == CELL_NO_INT ?
+		cell->values[METRIC_UPDATES].mean : (double)known;
 	const double time = (double)network->images / rate / network->unit_s;
 
 	clean_text(grid->labels[row], GRID_TEXT, cell->run->target,
