@@ -108,3 +108,31 @@ for being large; confirmation 1.052 [1.041, 1.066] in 20 new pairs: "* ]]
 	grep -q ' left' third
 	run -1 grep '0m00s left' third
 }
+
+@test "base and head are medians, and their quotient is not the ratio" {
+	few null-1 --base "$BENCH"
+	[[ "${lines[0]}" == "Is the head slower? (medians in "* ]]
+	[[ "${output//$'\n'  / }" == *"base and head: each side's own median of \
+the median iteration of 6 processes; head/base is not their quotient"* ]]
+}
+
+@test "bench table exports the verdicts of checks" {
+	few null-1 --base "$BENCH" --export-markdown few.md
+	run -3 "$BENCH" check --base-cmd true --head-cmd true --blocks 6 \
+		-o more
+	run -0 "$BENCH" table few more --export-csv v.csv --export-json v.json \
+		--export-markdown v.md
+	[ "$(column v.csv target)" = "null-1 command" ]
+	[ "$(head -n 2 v.csv)" = "$(cat few/verdicts.csv)" ]
+	[ "$(python3 -c 'import json
+print(*(v["target"] for v in json.load(open("v.json"))["verdicts"]))')" = \
+		"null-1 command" ]
+	[ "$(grep -cE '^\| (null-1|command) \|' v.md)" -eq 2 ]
+	run -0 "$BENCH" table few --export-markdown -
+	[ "$output" = "$(cat few.md)" ]
+	# Runs beside a check are what is exported, which is said.
+	"$BENCH" run null-1 "${TINY[@]}" --out few
+	run -0 --separate-stderr "$BENCH" table few --export-csv r.csv
+	[[ "$stderr" == *"the exports have the runs, and not the verdicts"* ]]
+	[ "$(column r.csv target)" = null-1 ]
+}

@@ -71,6 +71,18 @@ setup() {
 	[[ "$stderr" == *"no rows of single cores"* ]]
 }
 
+@test "what has no export refuses one" {
+	"$BENCH" run cpu-2 "${TINY[@]}" --out made
+	local option
+	for option in csv json markdown; do
+		run -2 "$BENCH" table made --cores --export-$option file
+		[[ "$output" == *"--export-"*"no effect with --cores"* ]]
+		run -2 "$BENCH" table --columns --export-$option file
+		[[ "$output" == *"no effect with --columns"* ]]
+	done
+	[ ! -e file ]
+}
+
 @test "an epoch whose rows end in the middle does not count" {
 	run -0 "$BENCH" run cpu-2 "${TINY[@]}" -q --epochs 2 --out made
 	"$BENCH" table made --cores >whole

@@ -315,7 +315,7 @@ static void print_live(const char *name, const struct live *live)
 
 static int read_live(struct live *live, const char *folder, struct error *err)
 {
-	struct verdicts verdicts;
+	struct verdicts verdicts = { 0 };
 	size_t first = 0, next;
 
 	*live = (struct live){ 0 };

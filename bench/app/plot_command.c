@@ -187,7 +187,7 @@ static int find_gnuplot(const struct drawing *drawing, struct error *err)
 /* It may have ended before it came to a verdict. */
 static int refuse_check(const char *folder, struct error *err)
 {
-	struct verdicts verdicts;
+	struct verdicts verdicts = { 0 };
 	size_t count;
 
 	if (verdicts_read(&verdicts, folder, err))

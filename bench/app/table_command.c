@@ -18,27 +18,14 @@ static struct export_paths exports_of(const struct options *options)
 				      options->export_markdown };
 }
 
-/* Those of the folders' checks; *count tells how many there are. */
-static int print_verdicts(const struct options *options,
-			  const struct table_options *table, size_t *count,
-			  FILE *out, struct error *err)
+/* Those of the folders' checks. */
+static int read_verdicts(struct verdicts *verdicts,
+			 const struct options *options, struct error *err)
 {
-	const struct export_paths exports = exports_of(options);
-	const int shown = !export_uses_terminal(&exports);
-	struct verdicts verdicts;
-	int failed = 0;
-
-	*count = 0;
-	for (int i = 0; i < options->argument_count && !failed; i++) {
-		failed = verdicts_read(&verdicts, options->arguments[i], err);
-		if (shown && !failed && verdicts.count && *count)
-			fputc('\n', out);
-		if (shown && !failed)
-			failed = verdicts_print(&verdicts, table, out, err);
-		*count += verdicts.count;
-		verdicts_release(&verdicts);
-	}
-	return failed;
+	for (int i = 0; i < options->argument_count; i++)
+		if (verdicts_read(verdicts, options->arguments[i], err))
+			return -1;
+	return 0;
 }
 
 /* Are there runs besides the processes of checks? */
@@ -62,13 +49,59 @@ static void join_paths(char *text, size_t size,
 					 i ? " " : "", options->arguments[i]);
 }
 
+/* Runs that are of no check, and their exports. */
+static int print_runs(const struct campaign *campaign,
+		      const struct export_paths *exports,
+		      const struct table_options *table, FILE *out,
+		      struct error *err)
+{
+	if (!export_uses_terminal(exports) &&
+	    table_print(campaign, table, out, err))
+		return -1;
+	return export_write(campaign, exports, table, out, err);
+}
+
+/* The verdicts of checks, and the runs beside them, if there are any. */
+static int print_both(const struct options *options,
+		      const struct campaign *campaign,
+		      const struct table_options *table, FILE *out, FILE *log,
+		      struct error *err)
+{
+	const struct export_paths exports = exports_of(options);
+	const int shown = !export_uses_terminal(&exports);
+	struct verdicts verdicts = { 0 };
+	int failed;
+
+	failed = read_verdicts(&verdicts, options, err) ||
+		 (shown && verdicts_print(&verdicts, table, out, err));
+	if (failed)
+		;
+	else if (has_results(campaign)) {
+		if (shown && verdicts.count)
+			fputc('\n', out);
+		if (shown && verdicts.count && !options->quiet &&
+		    (exports.csv || exports.json || exports.markdown))
+			fprintf(log, "note: the exports have the runs, and "
+				"not the verdicts of checks, which are in "
+				"verdicts.csv of their folders\n");
+		failed = print_runs(campaign, &exports, table, out, err);
+	} else if (verdicts.count) {
+		failed = verdicts_export(&verdicts, &exports, out, err);
+	} else {
+		failed = error_set(err, ERROR_INPUT, "%s: a check that reached "
+				   "no verdict; its rows are in "
+				   "observations.csv", options->arguments[0]);
+	}
+	verdicts_release(&verdicts);
+	return failed ? -1 : 0;
+}
+
 static int print_campaign(const struct options *options,
 			  const struct campaign *campaign, FILE *out,
-			  struct error *err)
+			  FILE *log, struct error *err)
 {
 	char where[1024];
 	struct stat status;
-	const struct export_paths exports = exports_of(options);
 	struct table_options table = {
 		.with_post = options->with_post,
 		.include_warmup = options->include_warmup,
@@ -81,28 +114,13 @@ static int print_campaign(const struct options *options,
 			     !stat(options->arguments[0], &status) &&
 			     S_ISDIR(status.st_mode),
 	};
-	size_t verdicts;
 
 	table_format_find(options->format, &table.format);
 	join_paths(where, sizeof(where), options);
 	table.first = table_is_first(&table, options->details);
-
-	if (options->cores)
-		return table_print_cores(campaign, &table, out, err);
-	if (print_verdicts(options, &table, &verdicts, out, err))
-		return -1;
-	if (!has_results(campaign))
-		return verdicts ? 0 :
-			error_set(err, ERROR_INPUT, "%s: a check that reached "
-				  "no verdict; its rows are in "
-				  "observations.csv", options->arguments[0]);
-	if (!export_uses_terminal(&exports)) {
-		if (verdicts)
-			fputc('\n', out);
-		if (table_print(campaign, &table, out, err))
-			return -1;
-	}
-	return export_write(campaign, &exports, &table, out, err);
+	return options->cores ?
+		       table_print_cores(campaign, &table, out, err) :
+		       print_both(options, campaign, &table, out, log, err);
 }
 
 /* A table of runs.csv alone would have a dash where each time is. */
@@ -136,6 +154,19 @@ static int finish(FILE *out, struct error *err)
 	return 0;
 }
 
+/* There is none of what these two show. */
+static int refuse_exports(const struct options *options, struct error *err)
+{
+	if ((!options->cores && !options->columns) ||
+	    (!options->export_csv && !options->export_json &&
+	     !options->export_markdown))
+		return 0;
+	return error_set(err, ERROR_USAGE, "--export-csv, --export-json and "
+			 "--export-markdown have no effect with --%s: leave "
+			 "out one of the two", options->cores ? "cores" :
+			 "columns");
+}
+
 int table_command(const struct options *options, FILE *out, FILE *log,
 		  struct error *err)
 {
@@ -143,6 +174,8 @@ int table_command(const struct options *options, FILE *out, FILE *log,
 	struct campaign campaign = { 0 };
 	int rc = -1;
 
+	if (refuse_exports(options, err))
+		return -1;
 	if (options->columns) {
 		columns_print(out);
 		return finish(out, err);
@@ -157,7 +190,7 @@ int table_command(const struct options *options, FILE *out, FILE *log,
 			  options->argument_count, options->cores, log,
 			  err) == 0 &&
 	    !check_times(options, &campaign, err))
-		rc = print_campaign(options, &campaign, out, err);
+		rc = print_campaign(options, &campaign, out, log, err);
 	if (rc == 0)
 		rc = finish(out, err);
 	campaign_release(&campaign);

@@ -158,17 +158,6 @@ static int print_table(FILE *out, const void *context, struct error *err)
 	return verdicts_print(table->verdicts, table->options, out, err);
 }
 
-/* To a file, or to the terminal for "-"; NULL is not wanted. */
-static int write_one(const char *path, memory_printer *print,
-		     const void *context, FILE *out, struct error *err)
-{
-	if (!path)
-		return 0;
-	if (path[0] == '-' && !path[1])
-		return print(out, context, err);
-	return file_replace_with(path, print, context, err);
-}
-
 /* new are those of this check, all those of the folder. All files are tried. */
 static int write_all(const struct check *check, const struct verdicts *new,
 		     const struct verdicts *all, FILE *out, struct error *err)
@@ -184,31 +173,21 @@ static int write_all(const struct check *check, const struct verdicts *new,
 		.utf8 = terminal_is_utf8(),
 		.color = terminal_uses_color(options->color, out),
 	};
-	const struct table shown = { new, &plain }, markdown = { new, &github },
-			   folder = { all, &github };
+	const struct table folder = { all, &github };
 	char path[CAMPAIGN_PATH_SIZE];
-	const struct {
-		const char *path;
-		memory_printer *print;
-		const void *context;
-	} files[] = {
-		{ export_uses_terminal(&exports) ? NULL : "-", print_table,
-		  &shown },
-		{ path, print_table, &folder },
-		{ exports.csv, verdicts_print_csv, new },
-		{ exports.json, verdicts_print_json, new },
-		{ exports.markdown, print_table, &markdown },
-	};
 	struct error other;
-	int failed = 0;
+	int failed;
 
 	table_format_find(options->format, &plain.format);
 	campaign_path(path, check->campaign.dir, "verdicts.md");
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
-		if (write_one(files[i].path, files[i].print, files[i].context,
-			      out, failed ? &other : err))
-			failed = -1;
-	return failed;
+	failed = !export_uses_terminal(&exports) &&
+		 verdicts_print(new, &plain, out, err);
+	if (file_replace_with(path, print_table, &folder,
+			      failed ? &other : err))
+		failed = 1;
+	if (verdicts_export(new, &exports, out, failed ? &other : err))
+		failed = 1;
+	return failed ? -1 : 0;
 }
 
 int check_report(const struct check *check, const struct judged *rows,

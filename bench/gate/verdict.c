@@ -1,11 +1,13 @@
 #include "bench/gate/verdict.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "bench/record/csv.h"
 #include "bench/record/json.h"
 #include "bench/system/append.h"
+#include "bench/system/file.h"
 #include "bench/system/memory.h"
 
 #define ROW struct verdict
@@ -32,12 +34,12 @@ static int print_rows(FILE *out, const void *context, struct error *err)
 	return 0;
 }
 
-int verdicts_print_csv(FILE *out, const void *verdicts, struct error *err)
+static int print_csv(FILE *out, const void *verdicts, struct error *err)
 {
 	return print_header(out, NULL, err) || print_rows(out, verdicts, err);
 }
 
-int verdicts_print_json(FILE *out, const void *context, struct error *err)
+static int print_json(FILE *out, const void *context, struct error *err)
 {
 	const struct verdicts *verdicts = context;
 
@@ -49,6 +51,41 @@ int verdicts_print_json(FILE *out, const void *context, struct error *err)
 	}
 	fputs("\n  ]\n}\n", out);
 	return 0;
+}
+
+static int print_markdown(FILE *out, const void *verdicts, struct error *err)
+{
+	const struct table_options github = { .format = TABLE_GITHUB,
+					      .utf8 = 1 };
+
+	return verdicts_print(verdicts, &github, out, err);
+}
+
+int verdicts_export(const struct verdicts *verdicts,
+		    const struct export_paths *exports, FILE *out,
+		    struct error *err)
+{
+	const struct {
+		const char *path;
+		memory_printer *print;
+	} files[] = { { exports->csv, print_csv },
+		      { exports->json, print_json },
+		      { exports->markdown, print_markdown } };
+	struct error other;
+	int failed = 0;
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		struct error *first = failed ? &other : err;
+
+		if (!files[i].path)
+			continue;
+		if (!strcmp(files[i].path, "-") ?
+			    files[i].print(out, verdicts, first) :
+			    file_replace_with(files[i].path, files[i].print,
+					      verdicts, first))
+			failed = -1;
+	}
+	return failed;
 }
 
 int verdicts_append(const char *dir, const struct verdicts *verdicts,
@@ -74,15 +111,24 @@ int verdicts_append(const char *dir, const struct verdicts *verdicts,
 int verdicts_read(struct verdicts *verdicts, const char *dir, struct error *err)
 {
 	char path[CAMPAIGN_PATH_SIZE];
+	struct verdict *grown;
+	size_t count;
 	void *rows;
 
-	*verdicts = (struct verdicts){ 0 };
 	campaign_path(path, dir, "verdicts.csv");
 	if (access(path, F_OK))
 		return 0;
-	if (csv_read(path, &verdict_rows, &rows, &verdicts->count, err))
+	if (csv_read(path, &verdict_rows, &rows, &count, err))
 		return -1;
-	verdicts->rows = rows;
+	grown = realloc(verdicts->rows,
+			(verdicts->count + count + 1) * sizeof(*grown));
+	if (grown && count)
+		memcpy(grown + verdicts->count, rows, count * sizeof(*grown));
+	free(rows);
+	if (!grown)
+		return error_memory(err, "verdicts");
+	verdicts->rows = grown;
+	verdicts->count += count;
 	return 0;
 }
 

@@ -6,6 +6,7 @@
 
 #include "backends/contract/error.h"
 #include "bench/record/column.h"
+#include "bench/show/export.h"
 #include "bench/show/table.h"
 
 #define VERDICT_COLUMNS(TEXT, INT, REAL) \
@@ -98,7 +99,8 @@ struct verdicts {
 int verdicts_append(const char *dir, const struct verdicts *verdicts,
 		    struct error *err);
 
-/* All of the folder; none if there is no such file. */
+/* Adds all of the folder's to those that there are; none if there is no such
+ * file. After a failure they are as before. */
 int verdicts_read(struct verdicts *verdicts, const char *dir,
 		  struct error *err);
 void verdicts_release(struct verdicts *verdicts); /* all zero is fine */
@@ -109,8 +111,10 @@ int verdicts_print(const struct verdicts *verdicts,
 		   const struct table_options *options, FILE *out,
 		   struct error *err);
 
-/* A memory_printer of struct verdicts as rows, and one as a JSON document. */
-int verdicts_print_csv(FILE *out, const void *verdicts, struct error *err);
-int verdicts_print_json(FILE *out, const void *verdicts, struct error *err);
+/* What --export-* asks for, of verdicts alone: rows, a document, the tables in
+ * Markdown. All are tried, the first failure is reported. */
+int verdicts_export(const struct verdicts *verdicts,
+		    const struct export_paths *exports, FILE *out,
+		    struct error *err);
 
 #endif

@@ -273,17 +273,18 @@ static void print_notes(const struct verdict *verdict,
 static void print_legend(const struct verdict *verdict,
 			 const struct table_options *options, FILE *out)
 {
-	print_note(out, options, "median %s of %ld processes of %s; head/base "
-		   "is Hodges and Lehmann's estimate with its 95 %% "
-		   "interval, of the confirmation if there was one, else of "
-		   "the screen; detects: a slowdown caught in at "
-		   "least nine of ten checks (simulated: flagged in 97 %%, "
-		   "confirmed in 94 %% at that size)",
+	print_note(out, options, "base and head: each side's own median %s of "
+		   "%ld processes%s; head/base is not their quotient, but "
+		   "Hodges and Lehmann's estimate%s, with its 95 %% interval, "
+		   "of the confirmation if there was one, else of the screen; "
+		   "detects: a slowdown caught in at least nine of ten checks "
+		   "(simulated: flagged in 97 %%, confirmed in 94 %% at that "
+		   "size)",
 		   strcmp(verdict->metric, "process_s") ?
 			   "of the median iteration" : "time",
 		   verdict->pairs, is_stored(verdict) ?
-			   "the head, the base's were saved before" :
-			   "each arm, in pairs");
+			   ", the base's saved before" : "",
+		   is_stored(verdict) ? "" : " over their pairs");
 }
 
 static int print_check(const struct verdict *verdicts, int count,
@@ -295,7 +296,7 @@ static int print_check(const struct verdict *verdicts, int count,
 
 	if (grid_make(&grid, COLUMNS, count, err))
 		return -1;
-	snprintf(grid.title, GRID_TEXT, "Is the head slower? (%s)%s",
+	snprintf(grid.title, GRID_TEXT, "Is the head slower? (medians in %s)%s",
 		 unit->name, count && verdicts->inject[0] ? " INJECTED" : "");
 	snprintf(grid.corner, GRID_TEXT, "Target");
 	for (int i = 0; i < COLUMNS; i++)
