@@ -119,6 +119,9 @@ static int run(struct options *options, int argc, char **argv, FILE *log,
 	}
 	if (outputs_check(options, err))
 		return err->kind;
+	/* A child's parent has said so. */
+	if (!options->quiet && !options->campaign_id)
+		options_print_deprecated(options, log);
 	/* What is started inherits it, whether or not it knows the option. */
 	if (options->cpus && cpus_restrict(options->cpus, err))
 		return err->kind;

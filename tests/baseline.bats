@@ -19,7 +19,7 @@ b/runs.csv b/summary.csv b/tables.md" ]
 	# All iterations that two cores make of 70 samples.
 	[ "$(column b/runs.csv steps | tr ' ' '\n' | sort | uniq -c |
 		xargs)" = "12 2 12 3" ]
-	run -0 "$BENCH" baseline show b
+	run -0 --separate-stderr "$BENCH" baseline show b
 	[ "$output" = "$(cat saved)" ]
 	[[ "$output" == *"null-1 "*" 12 "*" 3 "*" 0.0"* ]]
 	[[ "$output" == *"cpu-2: model tiny, data set synthetic, global batch \

@@ -563,6 +563,38 @@ batches "*", and this machine has "*" GB available: --batch "*" would fit, or ch
 	[[ "$output" == *"--epochs"* ]]
 }
 
+@test "what goes with the next version says so in one line, once" {
+	cd "$BATS_TEST_TMPDIR"
+	# says LINES WORDS ARGUMENT ...: so many deprecations, which say WORDS.
+	says() {
+		local count=$1 words=$2
+		shift 2
+		run --separate-stderr "$BENCH" "$@"
+		echo "$stderr"
+		[ "$(grep -c deprecated <<<"$stderr")" -eq "$count" ]
+		# shellcheck disable=SC2053 # a pattern
+		[[ "${stderr//$'\n'/ }" == *$words* ]]
+	}
+	says 1 "bench baseline is deprecated*bench compare DIR DIR" \
+		baseline show nowhere
+	says 1 "bench calibrate is deprecated*bench check --control on" \
+		calibrate null-1 --floors nowhere/floors --dry-run
+	TMPDIR=$PWD/none says 1 "bench selftest is deprecated*make test" \
+		selftest
+	says 1 "bench check --baseline is deprecated*--base-ref" \
+		check --baseline nowhere
+	says 1 "bench check --floors is deprecated" check null-1 \
+		--head-env A=1 --floors nowhere
+	# Not once more by the processes that it starts.
+	says 1 "bench run --log is deprecated*--progress always" run null-1 \
+		null-2 -m ddp-toy --steps 1 --log post --out logged
+	says 0 "" run null-1 -m ddp-toy --steps 1 --log post --out logged -q
+	for verb in baseline calibrate selftest; do
+		run -0 "$BENCH" help "$verb"
+		[[ "$output" == *deprecated* ]]
+	done
+}
+
 @test "a log as the posts have it" {
 	cd "$BATS_TEST_TMPDIR"
 	local line
@@ -571,7 +603,8 @@ batches "*", and this machine has "*" GB available: --batch "*" would fit, or ch
 	[[ "$output" != *Training* ]]
 	line='^\| Training Device=xla:1/0 Epoch=1 Step=0 Loss=[0-9.]+ '
 	line+='Rate=[0-9.]+ GlobalRate=[0-9.]+ Time=[0-9:]{8}$'
-	[[ "${stderr_lines[0]}" =~ $line ]]
+	[[ "${stderr_lines[0]}" == *deprecated* ]]
+	[[ "${stderr_lines[1]}" =~ $line ]]
 	[ "$(grep -c '^| Training' <<<"$stderr")" = 2 ]
 	[ "$(grep -c '^Epoch: [12], Mean Accuracy: ' <<<"$stderr")" = 2 ]
 	# Progress would be on the same lines.
@@ -593,7 +626,7 @@ batches "*", and this machine has "*" GB available: --batch "*" would fit, or ch
 	fails 2 "no post has trained model 'tiny'" \
 		run cpu-1 "${TINY[@]}" --log post
 	fails 2 "--log needs single iterations" measure opencl "${DATA[@]}" \
-		--sync epoch --log post
+		--sync epoch --log post -q
 	run -0 "$BENCH" run null-1 -m ddp-toy --steps 101 --log post --dry-run
 	[[ "$output" != *"epoch:  "* ]]
 }

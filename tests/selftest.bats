@@ -15,7 +15,7 @@ left_behind() {
 }
 
 @test "every exit code can happen here" {
-	run --separate-stderr "$BENCH" selftest
+	run --separate-stderr "$BENCH" selftest -q
 	echo "$output"
 	[ "$status" -eq 0 ]
 	[ "$stderr" = "" ]

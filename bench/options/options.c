@@ -231,6 +231,43 @@ static const struct {
 	  "--base-ref or --base measures a base now" },
 };
 
+#define TIMES_OF_ANOTHER_DAY "bench compare DIR DIR shows two folders of " \
+	"bench run --repeat, and bench check --base-ref measures a base now"
+
+/* What the next minor version moves to the table above. */
+static const struct {
+	enum verb verb; /* VERB_COUNT: any */
+	const char *option; /* NULL: the verb itself */
+	const char *instead;
+} deprecated[] = {
+	{ VERB_BASELINE, NULL, TIMES_OF_ANOTHER_DAY },
+	{ VERB_CALIBRATE, NULL, "bench check --control on shows how noisy a "
+	  "machine is" },
+	{ VERB_SELFTEST, NULL, "the project's own tests show that the gate "
+	  "works (make test)" },
+	{ VERB_CHECK, "baseline", TIMES_OF_ANOTHER_DAY },
+	{ VERB_CHECK, "floors", "bench check --control on shows how noisy a "
+	  "machine is" },
+	{ VERB_COUNT, "log", "progress has plain lines where standard error is "
+	  "no terminal, and --progress always" },
+	{ VERB_COUNT, "save-parameters", "--save-weights saves names, too" },
+};
+
+void options_print_deprecated(const struct options *options, FILE *log)
+{
+	for (size_t i = 0; i < sizeof(deprecated) / sizeof(*deprecated); i++) {
+		const char *option = deprecated[i].option;
+
+		if ((deprecated[i].verb == VERB_COUNT ||
+		     deprecated[i].verb == options->verb) &&
+		    (!option || option_is_given(options, option_find(option))))
+			fprintf(log, "note: bench %s%s%s is deprecated, and "
+				"the next minor version removes it: %s\n",
+				verb_name(options->verb), option ? " --" : "",
+				option ? option : "", deprecated[i].instead);
+	}
+}
+
 static int explain_withdrawn(const char *name, size_t length,
 			     struct error *err)
 {

@@ -103,6 +103,10 @@ int options_parse(struct options *options, int argc, char **argv,
 		  struct error *err);
 void options_release(struct options *options);
 
+/* A line for each option that goes with the next minor version, or for the verb
+ * if that goes: what takes its place. */
+void options_print_deprecated(const struct options *options, FILE *log);
+
 /* Help for all verbs, or for the one that options names. */
 void options_print_help(FILE *out, const struct options *options);
 
