@@ -467,7 +467,7 @@ assert len(v) == 1 and v[0]["verdict"] == "inconclusive", v'
 	export TMPDIR=$PWD/../tmp
 	few null-1 --base-ref HEAD
 	[ "$status" -eq 3 ]
-	[[ "$stderr" == *"building the base, "*", with "* ]]
+	[[ "$stderr" =~ "building the base, "[0-9a-f]+", with ".*": about "[0-9]+" min on "[0-9]+" CPU" ]]
 	[ "$(cell few/verdicts.csv 1 base)" = \
 		"revision HEAD, commit $(git rev-parse HEAD)" ]
 	[ -z "$(ls ../tmp)" ]
@@ -487,6 +487,15 @@ assert len(v) == 1 and v[0]["verdict"] == "inconclusive", v'
 	[ "$status" -eq 6 ]
 	[[ "$stderr" == *"cannot be built"* ]]
 	[ -z "$(ls ../tmp)" ]
+}
+
+@test "--base-ref where git refuses the folder: its own words" {
+	[ "$(id -u)" = 0 ] || skip "only root can give a folder away"
+	in_repository
+	chown -R 1 .
+	HOME=$PWD GIT_CONFIG_NOSYSTEM=1 few null-1 --base-ref HEAD
+	[ "$status" -eq 5 ]
+	[[ "$stderr" == *"--base-ref: git finds no repository"*"dubious ownership"*"safe.directory"* ]]
 }
 
 # git tells it where HEAD and index are, by variables that go before folders.
