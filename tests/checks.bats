@@ -96,7 +96,7 @@ accepts_line() {
 	refuses_include bench/app/a.c '"bench/a.h"'
 	accepts_include bench/system/a.c '"backends/contract/error.h"'
 	accepts_include bench/gate/a.c '"bench/run/child.h"'
-	accepts_include bench/app/a.c '"app/bench.1.h"'
+	accepts_include bench/app/a.c '"app/bench.1.in.h"'
 	accepts_include bench/show/a.c '"plot/style.gp.h"'
 	accepts_include bench/main.c '"bench/app/check_command.h"'
 }

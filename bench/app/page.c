@@ -320,7 +320,7 @@ static const struct page_part fish_parts[] = {
 
 /* Made from the files in bench/app/, one string a line. */
 static const char *const man_lines[] = {
-#include "app/bench.1.h"
+#include "app/bench.1.in.h"
 	NULL
 };
 static const char *const bash_lines[] = {
