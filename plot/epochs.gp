@@ -45,7 +45,7 @@ if (high > 40 * low) {
 	set xlabel 'seconds per epoch, logarithmic'
 } else {
 	left = 0
-	right = high * 1.06
+	right = end(high) * 1.06
 	set xtics tic(right, 7)
 }
 set xrange [left:right]

@@ -10,7 +10,7 @@ warm = 0
 do for [i = 1:24] { top[i] = 0; bottom[i] = 1e300; first[i] = 1; last[i] = 1 }
 see(i, x, y) = (warm = warm + (column('is_warmup') == 1), \
 	top[i] = y > top[i] ? y : top[i], \
-	bottom[i] = y < bottom[i] ? y : bottom[i], \
+	bottom[i] = y > 0 && y < bottom[i] ? y : bottom[i], \
 	first[i] = x < first[i] ? x : first[i], \
 	last[i] = x > last[i] ? x : last[i])
 stats file using (keep(column('series'), strcol('label')), \
@@ -25,6 +25,7 @@ do for [i = 1:series] {
 	lowest = bottom[i] < lowest ? bottom[i] : lowest
 }
 far = highest > 12 * lowest
+highest = end(highest)
 
 panel = 132.
 head = 26.

@@ -94,6 +94,7 @@ set border 3 lc rgb ink
 set grid xtics ytics lc rgb faint lt 1 lw 1, lc rgb faint lt 1 lw 1
 set lmargin 7
 set rmargin 3
+last = end(last)
 set xrange [0:last * 1.03]
 set xtics tic(last, 6)
 set multiplot

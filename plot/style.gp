@@ -33,6 +33,9 @@ set errorbars small
 set xtics offset 0,0.35
 set xlabel offset 0,0.8 textcolor rgb ink
 
+# The end of an axis that begins at 0: where all is 0, it has a length too.
+end(most) = most > 0 ? most : 1
+
 # Between two tics, so that there are at most so many of them.
 nice(step, unit) = step <= unit ? unit : step <= 2 * unit ? 2 * unit : \
 	step <= 5 * unit ? 5 * unit : 10 * unit

@@ -306,3 +306,15 @@ has_hung() {
 	[ -z "$stderr" ]
 	[ "${lines[0]}" = one/epochs.svg ]
 }
+
+@test "epochs that took no time are drawn" {
+	"$BENCH" run cpu-1 cpu-2 --model tiny "${DATA[@]}" --warmup 1 \
+		--epochs 2 -q --out one >/dev/null
+	for file in observations modelled; do
+		awk -F, -v OFS=, 'NR > 1 { $10 = 0 } 1' "one/$file.csv" >rows
+		mv rows "one/$file.csv"
+	done
+	run -0 "$BENCH" plot one -q
+	[ "${lines[0]}" = one/epochs.svg ]
+	[[ "$output" == *one/learning.svg*one/report.html ]]
+}
