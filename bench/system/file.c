@@ -72,6 +72,7 @@ static int check_straight(const char *path)
 /* A file beside the one to be replaced. */
 struct draft {
 	int folder, fd;
+	int number; /* errno of what could not be printed */
 	char name[NAME_MAX + 1], temporary[NAME_MAX + 1];
 };
 
@@ -137,10 +138,9 @@ static void draft_drop(struct draft *draft)
 	unlinkat(draft->folder, draft->temporary, 0);
 }
 
-static int draft_finish(struct draft *draft, const char *bytes, size_t count)
+/* The draft takes the place of the file, unless its writing failed (number). */
+static int draft_finish(struct draft *draft, int number)
 {
-	int number = file_write_all(draft->fd, bytes, count);
-
 	if (!number)
 		draft_copy_mode(draft);
 	if (!number && fsync(draft->fd))
@@ -216,7 +216,9 @@ static int replace(const char *path, const char *bytes, size_t count,
 		if (!number)
 			number = draft_open(&draft);
 		if (!number && bytes)
-			number = draft_finish(&draft, bytes, count);
+			number = draft_finish(&draft,
+					      file_write_all(draft.fd, bytes,
+							     count));
 		else if (!number)
 			draft_drop(&draft);
 		if (draft.folder >= 0)
@@ -236,8 +238,44 @@ int file_check(const char *path, struct error *err)
 	return replace(path, NULL, 0, err);
 }
 
-int file_replace_with(const char *path, memory_printer *print,
-		      const void *context, struct error *err)
+/* As a stream wants it: how many bytes were taken, 0 for a failure. */
+static ssize_t write_draft(void *cookie, const char *bytes, size_t count)
+{
+	struct draft *draft = cookie;
+
+	if (!draft->number)
+		draft->number = file_write_all(draft->fd, bytes, count);
+	return draft->number ? 0 : (ssize_t)count;
+}
+
+/* In pieces, so that a large file takes no memory of its size. */
+static int draft_print(struct draft *draft, memory_printer *print,
+		       const void *context, const char *path,
+		       struct error *err)
+{
+	FILE *out = fopencookie(draft, "w", (cookie_io_functions_t){
+						    .write = write_draft });
+	int failed, lost;
+
+	if (!out) {
+		draft_drop(draft);
+		return error_memory(err, path);
+	}
+	failed = print(out, context, err);
+	/* The last bytes come when it is closed. */
+	lost = ferror(out);
+	if ((fclose(out) || lost) && !draft->number)
+		draft->number = EIO;
+	if (failed && !draft->number) {
+		draft_drop(draft);
+		return -1;
+	}
+	draft->number = draft_finish(draft, draft->number);
+	return draft->number ? output_error(path, draft->number, err) : 0;
+}
+
+static int print_straight(const char *path, memory_printer *print,
+			  const void *context, struct error *err)
 {
 	char *text;
 	size_t size;
@@ -247,6 +285,26 @@ int file_replace_with(const char *path, memory_printer *print,
 		rc = file_replace(path, text, size, err);
 	free(text);
 	return rc;
+}
+
+int file_replace_with(const char *path, memory_printer *print,
+		      const void *context, struct error *err)
+{
+	struct draft draft = { .folder = -1, .fd = -1 };
+	char real[PATH_MAX];
+	int straight, rc = 0, number = resolve(path, real, &straight);
+
+	if (!number && straight)
+		return print_straight(path, print, context, err);
+	if (!number)
+		number = draft_open_folder(&draft, real);
+	if (!number)
+		number = draft_open(&draft);
+	if (!number)
+		rc = draft_print(&draft, print, context, path, err);
+	if (draft.folder >= 0)
+		close(draft.folder);
+	return number ? output_error(path, number, err) : rc;
 }
 
 int file_make_folder(const char *path, struct error *err)

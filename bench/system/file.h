@@ -21,8 +21,9 @@ int file_replace(const char *path, const char *bytes, size_t count,
 		 struct error *err);
 
 /*
- * The same with what print writes. Nothing happens to path if print fails, or
- * if there is no memory for the text, which is ERROR_FAILED.
+ * The same with what print writes, in pieces. Nothing happens to path if print
+ * fails. Where path is no regular file the whole text is kept in memory before
+ * its first byte is written; ERROR_FAILED is a lack of memory.
  */
 int file_replace_with(const char *path, memory_printer *print,
 		      const void *context, struct error *err);
