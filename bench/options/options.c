@@ -250,7 +250,6 @@ static const struct {
 	  "machine is" },
 	{ VERB_COUNT, "log", "progress has plain lines where standard error is "
 	  "no terminal, and --progress always" },
-	{ VERB_COUNT, "save-parameters", "--save-weights saves names, too" },
 };
 
 void options_print_deprecated(const struct options *options, FILE *log)
