@@ -127,7 +127,7 @@ static void samples_that_overflow_are_unknown(void **state)
 	(void)state;
 	add("r1", "cpu-1", 1, .1);
 	for (size_t i = 0; i < fixture.campaign.observation_count; i++)
-		fixture.campaign.observations[i].samples = LONG_MAX / 11;
+		fixture.campaign.observations[i].samples = LONG_MAX / 4;
 	build(0);
 	assert_null(find("cpu-1", "images_per_s", ""));
 	mean_is("cpu-1", "iter_s", .25);
