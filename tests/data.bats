@@ -91,7 +91,7 @@ refused() {
 
 @test "data list names every set and how to get it" {
 	run -0 "$BENCH" data list --data-dir "$DIR"
-	[[ $output == *"mnist "*missing*"bench data get mnist"* ]]
+	[[ $output == *"mnist "*missing*" $BENCH data get mnist"* ]]
 	[[ $output == *"fashion-mnist missing"*dataset-fashion-mnist* ]]
 	# As many as --dataset takes, with what each is.
 	local name names

@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <errno.h>
 
 #include "tests/idx_files.h"
 
@@ -140,5 +141,6 @@ int main(void)
 		cmocka_unit_test(environment_says_where),
 	};
 
+	program_invocation_name = (char[]){ "bench" };
 	return cmocka_run_group_tests(tests, folder_make, folder_remove);
 }

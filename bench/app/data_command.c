@@ -54,10 +54,12 @@ static int list_known(const struct dataset_known *known,
 		      struct error *err)
 {
 	struct dataset_place place;
+	char get[300];
 
 	fprintf(out, "%-14s", known->name);
 	if (dataset_find(search, known, &place, err)) {
-		fprintf(out, "missing   bench data get %s", known->name);
+		words_command(get, sizeof(get), "data get", known->name);
+		fprintf(out, "missing   %s", get);
 		if (known->package)
 			fprintf(out, ", or apt-get install %s",
 				known->package);
@@ -99,6 +101,7 @@ static int check_place(struct dataset_place *place,
 {
 	char sha256[DATASET_FILES][HASH_SHA256_SIZE];
 	struct error reasons[DATASET_FILES];
+	char get[300];
 	int matches;
 
 	if (hash_place(place, sha256, reasons, err))
@@ -121,10 +124,11 @@ static int check_place(struct dataset_place *place,
 	matches = dataset_known_matches(known, sha256);
 	if (matches == DATASET_FILES)
 		return 0;
+	words_command(get, sizeof(get), "data get", known->name);
 	return error_set(err, ERROR_INPUT,
-			 "%.700s: only %d of the 4 files are those of %s; "
-			 "`bench data get %s` fetches them all",
-			 place->dir, matches, known->title, known->name);
+			 "%.500s: only %d of the 4 files are those of %s; "
+			 "`%s` fetches them all", place->dir, matches,
+			 known->title, get);
 }
 
 /* Every set that is found, each folder once. */

@@ -146,10 +146,12 @@ static void notice_search(struct dataset *dataset,
 static int suggest_download(const struct dataset_known *known,
 			    struct error *err)
 {
+	char get[300];
+
+	words_command(get, sizeof(get), "data get", known->name);
 	if (err->kind == ERROR_INPUT)
 		text_append(err->message, sizeof(err->message),
-			    "; `bench data get %s` downloads the right files",
-			    known->name);
+			    "; `%s` downloads the right files", get);
 	return -1;
 }
 
@@ -162,6 +164,7 @@ static int load_files(struct dataset *dataset,
 	char sha256[DATASET_FILES][HASH_SHA256_SIZE];
 	struct dataset_search search;
 	struct dataset_place place;
+	char get[300];
 
 	dataset_search_init(&search, dir);
 	if (dataset_find(&search, wanted, &place, err))
@@ -175,11 +178,12 @@ static int load_files(struct dataset *dataset,
 		return suggest_download(wanted ? wanted : mnist, err);
 	identify(dataset, wanted, sha256);
 	notice_search(dataset, &search, &place);
+	words_command(get, sizeof(get), "data get", mnist->name);
 	if (!wanted && !dir && strcmp(dataset->name, mnist->name))
 		add_notice(dataset,
-			   "MNIST was not found: using %s from %.200s; `bench "
-			   "data get mnist` downloads MNIST",
-			   dataset->name, dataset->source);
+			   "MNIST was not found: using %s from %.120s; `%s` "
+			   "downloads MNIST", dataset->name, dataset->source,
+			   get);
 	return 0;
 }
 

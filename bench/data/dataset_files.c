@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "bench/system/file.h"
+#include "bench/system/words.h"
 
 #define MAX_FOLDERS 8
 
@@ -295,22 +296,22 @@ static int missing_only(const struct folders *folders,
 			const struct dataset_search *search,
 			const struct dataset_known *known, struct error *err)
 {
-	char names[160], absent[160];
+	char names[160], absent[160], get[300];
 	struct dataset_place place;
 	struct stat about;
 	int count = 0;
 
+	words_command(get, sizeof(get), "data get", known ? known->name :
+							    "mnist");
 	if (stat(search->only, &about))
 		return error_set(err, ERROR_MISSING,
-				 "%.700s: %s; `bench data get %s --data-dir "
-				 "DIR` makes a folder with the files",
-				 search->only, strerror(errno),
-				 known ? known->name : "mnist");
+				 "%.600s: %s; `%s --data-dir DIR` makes a "
+				 "folder with the files", search->only,
+				 strerror(errno), get);
 	if (!S_ISDIR(about.st_mode))
 		return error_set(err, ERROR_MISSING,
-				 "%.700s: a folder expected; `bench data get "
-				 "%s --data-dir DIR` makes one", search->only,
-				 known ? known->name : "mnist");
+				 "%.600s: a folder expected; `%s --data-dir "
+				 "DIR` makes one", search->only, get);
 	for (int i = 0; i < folders->count && !count; i++)
 		count = look_in(&place, folders->paths[i]);
 	name_files(NULL, names, sizeof(names));
@@ -318,11 +319,9 @@ static int missing_only(const struct folders *folders,
 	return error_set(err, ERROR_MISSING,
 			 "%.300s has %s%s of %s (names with .idx for -idx and "
 			 "with .gz will do; looked in it and in its MNIST/raw "
-			 "and FashionMNIST/raw); `bench data get %s --data-dir "
-			 "DIR` downloads them",
-			 search->only, count ? "no " : "none",
-			 count ? absent : "", names,
-			 known ? known->name : "mnist");
+			 "and FashionMNIST/raw); `%s --data-dir DIR` downloads "
+			 "them", search->only, count ? "no " : "none",
+			 count ? absent : "", names, get);
 }
 
 static int missing_everywhere(const struct dataset_search *search,
@@ -333,8 +332,10 @@ static int missing_everywhere(const struct dataset_search *search,
 	struct folders folders;
 	char places[500] = "";
 	char package[120] = "";
-	char other[400] = "";
+	char other[400] = "", get[300];
 
+	words_command(get, sizeof(get), "data get", known ? known->name :
+							    "mnist");
 	folders_list(&folders, search,
 		     known ? known : dataset_known_next(NULL));
 	for (int i = 0; i < folders.count; i++) {
@@ -344,12 +345,13 @@ static int missing_everywhere(const struct dataset_search *search,
 	if (!known)
 		return error_set(err, ERROR_MISSING,
 				 "no data set was found, neither MNIST (in %s) "
-				 "nor Fashion-MNIST; `bench data get mnist` "
-				 "downloads the former, `apt-get install "
+				 "nor Fashion-MNIST; `%s` downloads the "
+				 "former, `apt-get install "
 				 "dataset-fashion-mnist` or `make deps` "
-				 "installs the latter, --data-dir DIR names a "
-				 "folder that has the files, `--dataset "
-				 "synthetic` needs none", places);
+				 "installs the latter, --data-dir "
+				 "DIR names a folder that has the files, "
+				 "`--dataset synthetic` needs none", places,
+				 get);
 	if (place->other)
 		snprintf(other, sizeof(other), "; %.300s holds %s",
 			 place->passed_over, place->other->title);
@@ -358,10 +360,9 @@ static int missing_everywhere(const struct dataset_search *search,
 			 ", `apt-get install %s` or `make deps` installs them",
 			 known->package);
 	return error_set(err, ERROR_MISSING,
-			 "%s was not found (looked in %s%s); `bench data get "
-			 "%s` downloads its files%s, --data-dir DIR names a "
-			 "folder that has them", known->title, places, other,
-			 known->name, package);
+			 "%s was not found (looked in %s%s); `%s` downloads "
+			 "its files%s, --data-dir DIR names a folder that has "
+			 "them", known->title, places, other, get, package);
 }
 
 int dataset_find(const struct dataset_search *search,
