@@ -125,6 +125,29 @@ static void a_seed_draws_one_network(void **state)
 	}
 }
 
+/* One in ten has a side or planes beyond 64, whichever seed one begins with. */
+static void some_are_large(void **state)
+{
+	static struct random_model drawn;
+	int sides = 0, planes = 0;
+
+	(void)state;
+	for (unsigned long long seed = 0; seed < 400; seed++) {
+		int most = 0;
+
+		random_model_draw(&drawn, seed);
+		for (int l = 0; l < drawn.model.layer_count; l++)
+			if (drawn.layers[l].kind == LAYER_CONV &&
+			    drawn.layers[l].outputs > most)
+				most = drawn.layers[l].outputs;
+		sides += drawn.model.input.height > 64 ||
+			 drawn.model.input.width > 64;
+		planes += most > 64;
+	}
+	assert_in_range(sides, 10, 30);
+	assert_in_range(planes, 10, 30);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -133,6 +156,7 @@ int main(void)
 		cmocka_unit_test(dropout_leaves_something),
 		cmocka_unit_test(each_core_has_its_values),
 		cmocka_unit_test(a_seed_draws_one_network),
+		cmocka_unit_test(some_are_large),
 	};
 
 	return cmocka_run_group_tests_name("random_model", tests, NULL, NULL);

@@ -9,6 +9,7 @@
 #define MOST_WORK 3e7 /* multiply-adds of a batch, forward */
 #define MOST_FLOATS 400000 /* of a batch, in all rows together */
 #define RARE 1e-6 /* a probability */
+#define LARGE 10 /* one network in so many has a long side, or many planes */
 
 /* A network as far as it is drawn. */
 struct draft {
@@ -58,6 +59,13 @@ static int planes(struct draft *draft)
 	static const int whole[] = { 8, 16, 32, 48, 64 };
 
 	return chance(draft, 35) ? whole[pick(draft, 5)] : 1 + pick(draft, 21);
+}
+
+/* Where nothing else is large: more than a block of vectors has, or than fits
+ * into one word of decisions. */
+static int many(struct draft *draft)
+{
+	return 65 + pick(draft, 136);
 }
 
 static int smaller_side(const struct draft *draft)
@@ -198,6 +206,46 @@ static void add_stem(struct draft *draft)
 		add_dropout(draft);
 }
 
+static void add_conv(struct draft *draft, int outputs, int window)
+{
+	append(draft, (struct layer){ .kind = LAYER_CONV, .outputs = outputs,
+				      .window = window, .pad = window / 2,
+				      .no_bias = chance(draft, 50) });
+	maybe_kind(draft, 40, LAYER_BATCHNORM);
+	maybe_kind(draft, 60, LAYER_RELU);
+}
+
+/* One side is long, with few planes, and convolutions whose tiles do not end
+ * where it does. */
+static void add_long(struct draft *draft)
+{
+	struct shape *in = &draft->to->model.input;
+	const int side = many(draft);
+
+	*in = (struct shape){ 1 + pick(draft, 3), 3 + pick(draft, 4),
+			      3 + pick(draft, 4) };
+	if (chance(draft, 50))
+		in->height = side;
+	else
+		in->width = side;
+	draft->shape = *in;
+	add_conv(draft, chance(draft, 50) ? 16 : planes(draft), 3);
+	add_conv(draft, planes(draft), 3);
+}
+
+/* Many planes of few pixels, as in the last blocks of residual networks. */
+static void add_wide(struct draft *draft)
+{
+	struct shape *in = &draft->to->model.input;
+
+	*in = (struct shape){ 1 + pick(draft, 4), 5 + pick(draft, 4),
+			      5 + pick(draft, 4) };
+	draft->shape = *in;
+	add_conv(draft, many(draft), 1);
+	add_conv(draft, many(draft), 3);
+	add_conv(draft, chance(draft, 50) ? planes(draft) : many(draft), 1);
+}
+
 static void add_linear(struct draft *draft)
 {
 	append(draft, (struct layer){ .kind = LAYER_LINEAR,
@@ -241,7 +289,10 @@ static void draw_rows(struct draft *draft)
 	*in = (struct shape){ 1 + pick(draft, 4), 3 + pick(draft, 16),
 			      3 + pick(draft, 16) };
 	draft->shape = *in;
-	if (chance(draft, 20))
+	/* The others are what they were before there were large ones. */
+	if (draft->to->seed % LARGE == LARGE - 1)
+		(chance(draft, 50) ? add_long : add_wide)(draft);
+	else if (chance(draft, 20))
 		add_stem(draft);
 	while (draft->count < rows)
 		add_any(draft);
