@@ -493,3 +493,11 @@ refused() {
 	[ "$(awk -F, '$5 == "" && $6 == "step" && $7 == 1 && $17 == "wall" {
 		print $12 }' rows | sort -u)" = 128 ]
 }
+
+@test "numbers of synthetic samples are of no other set" {
+	run -2 "$BENCH" measure cpu-1 -m tiny -d fake --synthetic-train 70 -s 1
+	[ "$output" = "bench: --synthetic-train 70 has no effect on data set 'fake': name --dataset synthetic, or leave it out" ]
+	run -2 "$BENCH" run cpu-1 -m tiny -d fake --synthetic-test 70 -s 1 --out made
+	[[ "$output" == *"--synthetic-test 70 has no effect on data set 'fake'"* ]]
+	run -0 "$BENCH" run cpu-1 -m tiny -d fake -s 1 -e 1 --test off -q --out made
+}

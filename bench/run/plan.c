@@ -100,7 +100,8 @@ static int plan_inference(struct training *training,
 		{ "epochs", options->epochs != OPTION_UNSET },
 		/* Of a comparison they are those of each process. */
 		{ "steps", options->steps != OPTION_UNSET &&
-				   options->verb == VERB_MEASURE },
+				   (options->verb == VERB_MEASURE ||
+				    options->verb == VERB_VERIFY) },
 		{ "lr", options->lr >= 0 },
 		{ "test-batch", options->test_batch != OPTION_UNSET },
 		{ "test-steps", options->test_steps != OPTION_UNSET },
@@ -118,7 +119,9 @@ static int plan_inference(struct training *training,
 					 "training, which --infer leaves out: "
 					 "leave out one of the two%s",
 					 others[i].name,
-					 strcmp(others[i].name, "steps") ? "" :
+					 strcmp(others[i].name, "steps") ||
+						 options->verb == VERB_VERIFY ?
+					 "" :
 					 "; --count N says how many forward "
 					 "passes are timed");
 	training->infers = 1;
@@ -543,6 +546,33 @@ int plan_iterations(struct training *training, const struct options *options,
 	return plan_check_norms(training, err);
 }
 
+/* Numbers of samples that were asked for are of the set that has none of its
+ * own. What a parent passes on is its default. */
+static int check_counts(const struct dataset *dataset,
+			const struct options *options, struct error *err)
+{
+	const struct {
+		const char *name;
+		long count, usual;
+	} counts[] = {
+		{ "synthetic-train", options->synthetic_train,
+		  options_defaults.synthetic_train },
+		{ "synthetic-test", options->synthetic_test,
+		  options_defaults.synthetic_test },
+	};
+
+	if (!strcmp(dataset->name, "synthetic"))
+		return 0;
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+		if (counts[i].count != counts[i].usual)
+			return error_set(err, ERROR_USAGE, "--%s %ld has no "
+					 "effect on data set '%s': name "
+					 "--dataset synthetic, or leave it out",
+					 counts[i].name, counts[i].count,
+					 dataset->name);
+	return 0;
+}
+
 int plan_dataset(struct dataset *dataset, const struct options *options,
 		 int is_scan, struct error *err)
 {
@@ -561,5 +591,7 @@ int plan_dataset(struct dataset *dataset, const struct options *options,
 		.is_scan = is_scan,
 	};
 
-	return dataset_load(dataset, &request, err);
+	return dataset_load(dataset, &request, err) ||
+			       check_counts(dataset, options, err) ?
+		       -1 : 0;
 }
