@@ -135,6 +135,8 @@ on_terminal() {
 @test "what a random network has of its own is no option" {
 	run -2 "$BENCH" verify --random 3 -m tiny cpu
 	[ "$output" = "bench: --model and --random exclude each other: a random network has its own" ]
+	run -2 "$BENCH" verify --random 3 --image-size 32 cpu
+	[ "$output" = "bench: --image-size and --random exclude each other: a random network has its own" ]
 	run -2 "$BENCH" verify --random 0 cpu
 	run -2 "$BENCH" run --random 3 cpu-1
 }

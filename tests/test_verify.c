@@ -43,7 +43,34 @@ static const struct layer on_images[] = {
 	{ .kind = LAYER_LOSS },
 };
 
+/* A bias before a batch norm changes nothing: its gradient is rounding alone.
+ * Of one pixel, a norm of one sample has no variance. */
+static const struct layer biased[] = {
+	{ .kind = LAYER_CONV, .name = "conv", .outputs = 6, .window = 9,
+	  .stride = 3 },
+	{ .kind = LAYER_BATCHNORM, .name = "norm1" },
+	{ .kind = LAYER_RELU },
+	{ .kind = LAYER_LINEAR, .name = "fc", .outputs = 12 },
+	{ .kind = LAYER_BATCHNORM, .name = "norm2" },
+	{ .kind = LAYER_RELU },
+	{ .kind = LAYER_LINEAR, .name = "last", .outputs = 10 },
+	{ .kind = LAYER_LOSS },
+};
+
+/* Fewer classes than a data set has, and targets that are vectors. */
+static const struct layer three_classes[] = {
+	{ .kind = LAYER_LINEAR, .name = "fc", .outputs = 3 },
+	{ .kind = LAYER_LOSS },
+};
+static const struct layer three_labels[] = {
+	{ .kind = LAYER_LINEAR, .name = "fc", .outputs = 3 },
+	{ .kind = LAYER_LOSS, .loss = LOSS_BCE },
+};
+
 const struct model own_models[] = {
+	MODEL("biased", biased, RECIPE),
+	MODEL("three-classes", three_classes, RECIPE),
+	MODEL("three-labels", three_labels, RECIPE),
 	MODEL("on-images", on_images, RECIPE),
 	MODEL("all-convs", all_convs, RECIPE),
 	MODEL("norms", norms, { .batch = 6, .epochs = 1, .lr = .01,
@@ -122,12 +149,18 @@ static int few_gradient(struct program *program, const struct batch *batch,
 	return right->unmap(program, VECTOR_GRADIENT, err);
 }
 
+/* Of an output of the last sample, by this share. */
+static float outputs_off_by;
+
 static int few_evaluate(struct program *program, const struct batch *batch,
 			struct score *score, struct error *err)
 {
 	if (__real_backend_find("openblas")->evaluate(program, batch, score,
 						      err))
 		return -1;
+	if (batch->outputs)
+		batch->outputs[batch->count * model_classes(program->model) -
+			       1] *= 1 + outputs_off_by;
 	if (batch->count > MOST_RIGHT)
 		score->loss *= 1.001;
 	return 0;
@@ -316,6 +349,54 @@ static void verify_explains_rounding(void **state)
 	free(said.out);
 }
 
+/* All samples count, not their sum. */
+static void verify_finds_one_wrong_output(void **state)
+{
+	static const char *const lines[] = {
+		"verify few -m tiny --steps 1 -b 6 --test-batch 16",
+		"verify few -m tiny --infer -b 6",
+	};
+	static const char *const wrong[] = {
+		"WRONG: few: an output of the test is off by ",
+		"WRONG: few: an output of a sample is off by ",
+	};
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct said said = say(lines[i]);
+
+		assert_int_equal(said.code, 0);
+		free(said.out);
+		outputs_off_by = 1e-2f;
+		said = say(lines[i]);
+		outputs_off_by = 0;
+		assert_int_equal(said.code, 1);
+		assert_says(said.out, wrong[i]);
+		free(said.out);
+	}
+}
+
+static void verify_is_of_any_network(void **state)
+{
+	static const char *const lines[] = {
+		"verify openblas cpu -m biased --steps 3 -b 16 --test-batch 16",
+		"verify openblas -m biased --steps 2 -b 4 --test-batch 16",
+		"verify openblas cpu -m three-classes --steps 2 -b 8",
+		"verify openblas cpu -m three-labels --steps 2 -b 8",
+		"verify openblas cpu -m biased --infer -b 8",
+		"verify openblas cpu -m norms --infer -b 1",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		struct said said = say(lines[i]);
+
+		if (said.code)
+			fail_msg("%s: %s%s", lines[i], said.out, said.error);
+		free(said.out);
+	}
+}
+
 static void verify_finds_wrong_sums(void **state)
 {
 	struct said said;
@@ -464,6 +545,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(verify_takes_what_is_measured),
 		cmocka_unit_test(verify_explains_rounding),
+		cmocka_unit_test(verify_finds_one_wrong_output),
+		cmocka_unit_test(verify_is_of_any_network),
 		cmocka_unit_test(verify_finds_wrong_sums),
 		cmocka_unit_test(verify_explains_no_more),
 		cmocka_unit_test(verify_holds_pairs),

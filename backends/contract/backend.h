@@ -47,6 +47,9 @@ struct batch {
 	double loss_scale;
 	uint32_t step;	       /* iterations before this one */
 	int place, stride;     /* sample i is place + stride * i of all */
+	/* Of an evaluation: what the loss is computed of, before any softmax,
+	 * [count][model_classes()]; NULL: not wanted. */
+	float *outputs;
 };
 
 /* Sums, so that shares of unequal size add up. */
@@ -130,6 +133,14 @@ enum precision {
 	PRECISION_COUNT
 };
 
+/* What a layer with PRECISION_BF16 is known to round, and all that it does. */
+enum rounds {
+	ROUNDS_NOTHING,
+	ROUNDS_FACTORS, /* of its products: inputs, weights, and the gradient
+			 * by outputs */
+	ROUNDS_POINTS, /* in an evaluation: backends/host/points.h */
+};
+
 struct program_options {
 	int batch;	/* most samples of a gradient */
 	int test_batch; /* most samples of an evaluation */
@@ -208,10 +219,8 @@ struct program {
 	 * worst imposed decision of the last gradient differs from the right
 	 * one. */
 	const double *regret; /* [layer] */
-	/* Of compile too, owned by the program: not 0 for layers all of whose
-	 * products take their factors (inputs, weights, the gradient by
-	 * outputs) rounded to bf16, and round nothing else. NULL: none is known
-	 * to. */
+	/* Of compile too, owned by the program: enum rounds of each layer.
+	 * NULL: none is known to round. */
 	const unsigned char *rounds; /* [layer] */
 	struct score score; /* of the last gradient, for those without finish */
 	int held; /* samples of the training set that it holds; 0: none */

@@ -57,6 +57,13 @@ const struct gather_kernels *cpu_packed_products(
 			       bf16 && bf16->pack ? bf16 : NULL;
 }
 
+void cpu_tell_rounding(struct cpu_program *program, int row,
+		       enum rounds rounding)
+{
+	program->rounds[row] = (unsigned char)rounding;
+	program->host.base.rounds = program->rounds;
+}
+
 static int make_step(struct cpu_program *program, const struct step *step)
 {
 	const struct cpu_solver *solver =

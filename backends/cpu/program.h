@@ -54,6 +54,9 @@ struct cpu_program {
 
 /* Whether factors are rounded to bf16 where kernels have AMX's tiles. */
 int cpu_multiplies_tiles(const struct cpu_program *program);
+/* The first row of a step rounds what struct program says. */
+void cpu_tell_rounding(struct cpu_program *program, int row,
+		       enum rounds rounding);
 /* The products of bf16 whose factors may be rounded before, as in inference
  * weights and what is between two of them are; else NULL. */
 const struct gather_kernels *cpu_packed_products(

@@ -68,6 +68,9 @@ void real_loss(enum loss loss, const real *x, int outputs,
 				batch->targets + (size_t)i * (size_t)outputs;
 	const double scale = storage_loss_scale(batch);
 
+	for (int k = 0; batch->outputs && k < outputs; k++)
+		batch->outputs[(size_t)i * (size_t)outputs + (size_t)k] =
+			(float)x[k];
 	if (loss == LOSS_NLL)
 		loss_nll(x, outputs, batch->labels[i], batch->global_count,
 			 score, dx);

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backends/host/points.h"
+
 static int allocate_doubles(struct oracle *oracle, int in_double)
 {
 	const struct program *base = &oracle->host.base;
@@ -47,6 +49,7 @@ void oracle_release(struct oracle *oracle)
 		free(oracle->imposed[i]);
 	free(oracle->buffers);
 	free(oracle->rounded);
+	free(oracle->points);
 	for (int i = 0; i < 2; i++)
 		free(oracle->factors[i]);
 	host_release(&oracle->host);
@@ -91,7 +94,7 @@ static void round_weights(struct oracle *oracle)
 	for (int t = 0; t < count; t++) {
 		const struct tensor *tensor = &tensors[t];
 
-		if (oracle->rounds[tensor->layer] &&
+		if (oracle->rounds[tensor->layer] == ROUNDS_FACTORS &&
 		    tensor->offset == graph->nodes[tensor->layer].weight)
 			round_reals(oracle, PRECISION_BF16_STORAGE,
 				    oracle->rounded, tensor->offset,
@@ -124,7 +127,7 @@ const void *oracle_factors(const struct oracle *oracle, int row,
 {
 	void *copy = oracle->factors[kind];
 
-	if (!oracle->rounds[row])
+	if (oracle->rounds[row] != ROUNDS_FACTORS)
 		return values;
 	memcpy(copy, values,
 	       count * (is_in_double(oracle) ? sizeof(double) : sizeof(float)));
@@ -142,6 +145,19 @@ const void *oracle_parameters(const struct oracle *oracle,
 	return is_in_double(oracle) ?
 		       (const void *)oracle->vectors[VECTOR_PARAMETERS] :
 		       oracle->host.vectors[VECTOR_PARAMETERS];
+}
+
+int oracle_points(const struct oracle *oracle, int row, const void *x, void *y)
+{
+	const struct node *node = &oracle->host.graph.nodes[row];
+	const double *parameters = oracle->vectors[VECTOR_PARAMETERS];
+
+	if (oracle->rounds[row] != ROUNDS_POINTS)
+		return 0;
+	points_forward(node->layer, node->in, x, parameters + node->weight,
+		       node->has_bias ? parameters + node->bias : NULL,
+		       oracle->points, y);
+	return 1;
 }
 
 void oracle_round_row(const struct oracle *oracle, int row, void *values,
@@ -295,34 +311,56 @@ int oracle_impose(struct program *program, int layer, const uint8_t *values,
 	return 0;
 }
 
+/* Doubles that the layers need which round what they are told to. */
+struct rounding_room {
+	size_t factors[2], points;
+};
+
+static struct rounding_room room_of(const struct oracle *oracle)
+{
+	const struct graph *graph = &oracle->host.graph;
+	const struct program_options *options = &oracle->host.base.options;
+	const size_t most = (size_t)(options->batch > options->test_batch ?
+					     options->batch :
+					     options->test_batch);
+	struct rounding_room room = { { 0 }, 0 };
+
+	for (int l = 0; l < graph->count; l++) {
+		const struct node *node = &graph->nodes[l];
+		const size_t in = most * shape_size(node->in);
+		const size_t out = most * shape_size(node->out);
+		const size_t points = oracle->rounds[l] == ROUNDS_POINTS ?
+			points_scratch(node->layer, node->in) : 0;
+
+		if (oracle->rounds[l] == ROUNDS_FACTORS &&
+		    in > room.factors[ORACLE_INPUTS])
+			room.factors[ORACLE_INPUTS] = in;
+		if (oracle->rounds[l] == ROUNDS_FACTORS &&
+		    out > room.factors[ORACLE_GRADIENTS])
+			room.factors[ORACLE_GRADIENTS] = out;
+		if (points > room.points)
+			room.points = points;
+	}
+	return room;
+}
+
 int oracle_round_factors(struct program *program, const unsigned char *rounds,
 			 struct error *err)
 {
 	struct oracle *oracle = (struct oracle *)program;
-	const struct graph *graph = &oracle->host.graph;
-	const struct program_options *options = &program->options;
-	const size_t most = (size_t)(options->batch > options->test_batch ?
-					     options->batch :
-					     options->test_batch);
-	size_t sizes[2] = { 0, 0 };
+	struct rounding_room room;
 
 	memcpy(oracle->rounds, rounds, sizeof(oracle->rounds));
-	for (int l = 0; l < graph->count; l++) {
-		const size_t in = shape_size(graph->nodes[l].in);
-		const size_t out = shape_size(graph->nodes[l].out);
-
-		if (rounds[l] && in > sizes[ORACLE_INPUTS])
-			sizes[ORACLE_INPUTS] = in;
-		if (rounds[l] && out > sizes[ORACLE_GRADIENTS])
-			sizes[ORACLE_GRADIENTS] = out;
-	}
+	room = room_of(oracle);
 	free(oracle->rounded);
+	free(oracle->points);
 	oracle->rounded = host_allocate(program->parameters * sizeof(double));
+	oracle->points = host_allocate(room.points * sizeof(double));
 	for (int i = 0; i < 2; i++) {
 		free(oracle->factors[i]);
-		oracle->factors[i] = host_allocate(most * sizes[i] *
+		oracle->factors[i] = host_allocate(room.factors[i] *
 						   sizeof(double));
-		if (!oracle->factors[i] || !oracle->rounded)
+		if (!oracle->factors[i] || !oracle->rounded || !oracle->points)
 			return error_memory(err, "rounded factors");
 	}
 	return 0;

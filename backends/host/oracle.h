@@ -18,10 +18,11 @@ struct oracle {
 	/* The parameters as the layers take them that round them; NULL: none
 	 * does, or VECTOR_PARAMETERS itself is rounded. */
 	void *rounded;
-	/* Layers whose factors are rounded to bf16, and room for one layer's,
+	/* What layers round, enum rounds, and room for one layer's factors,
 	 * a batch of them: inputs, and the gradient by outputs. */
 	unsigned char rounds[MODEL_MAX_LAYERS];
 	void *factors[2];
+	double *points; /* scratch of the layers that round their points */
 	uint8_t *imposed[MODEL_MAX_LAYERS]; /* NULL: own decisions */
 	double regret[MODEL_MAX_LAYERS];    /* of the last gradient */
 };
@@ -48,6 +49,10 @@ enum oracle_factor { ORACLE_INPUTS, ORACLE_GRADIENTS };
 const void *oracle_factors(const struct oracle *oracle, int row,
 			   enum oracle_factor kind, const void *values,
 			   size_t count);
+/* Of a convolution that rounds its points: 1, and y of x, a sample each, reals.
+ * Of other rows 0. */
+int oracle_points(const struct oracle *oracle, int row, const void *x,
+		  void *y);
 /* What is stored of count samples of a row's values, or of the gradients by
  * them, reals; of the images for MODEL_IMAGES. */
 void oracle_round_row(const struct oracle *oracle, int row, void *values,

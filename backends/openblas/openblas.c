@@ -197,6 +197,8 @@ static int openblas_evaluate(struct program *program, const struct batch *batch,
 			slice.labels = batch->labels + i;
 		else
 			slice.targets = batch->targets + (size_t)i * outputs;
+		if (batch->outputs)
+			slice.outputs = batch->outputs + (size_t)i * outputs;
 		slice.count = batch->count - i;
 		if (slice.count > program->options.batch)
 			slice.count = program->options.batch;

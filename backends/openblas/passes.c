@@ -141,8 +141,14 @@ static void conv_forward(const struct work *work)
 	real *y = work->y;
 
 	for (int i = 0; i < work->count; i++) {
-		const real *columns = columns_of(work, x, i);
+		const real *columns;
 
+		if (oracle_points(&work->openblas->oracle, work->row,
+				  x + (size_t)i * shape_size(node->in), y)) {
+			y += is.outputs * is.pixels;
+			continue;
+		}
+		columns = columns_of(work, x, i);
 		for (int o = 0; node->has_bias && o < is.outputs; o++)
 			for (int j = 0; j < is.pixels; j++)
 				y[o * is.pixels + j] =

@@ -448,6 +448,8 @@ void loss_forward(enum loss loss, const real *x, int outputs,
 {
 	const size_t at = (size_t)i * (size_t)outputs;
 
+	for (int k = 0; batch->outputs && k < outputs; k++)
+		batch->outputs[at + (size_t)k] = (float)x[k];
 	if (loss == LOSS_NLL)
 		nll_forward(x, outputs, batch->labels[i], batch->global_count,
 			    score, dx);

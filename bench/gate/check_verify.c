@@ -39,6 +39,8 @@ static int make_words(struct proof *proof, const struct check *check,
 	options.steps = proof->target->less_batch || proof->target->less_side ?
 				2 : STEPS;
 	options.batch = proof->target->batch;
+	if (options.infer)
+		options.steps = OPTION_UNSET;
 	options.quiet = 1;
 	options.dry_run = 0;
 	/* Zeros verify nothing, and files take no part in it. */

@@ -160,7 +160,7 @@ const struct option_row option_rows[] = {
 	  .verbs = MEASURE | INFER, .argument = "N", RANGE(1, 1e9),
 	  .help = "forward passes that are timed (256)" },
 	{ .name = "infer", .group = MEASURING, .kind = OPTION_FLAG, AT(infer),
-	  .verbs = MEASURE | PAIRS,
+	  .verbs = MEASURE | PAIRS | VERIFY,
 	  .help = "time forward passes instead of training, as bench infer "
 	  "does" },
 	{ .name = "target-accuracy", .group = TRAINING, .kind = OPTION_REAL,
@@ -486,6 +486,8 @@ const struct option_words option_words[] = {
 	{ "test-batch", VERB_VERIFY, "samples of a test (1000)" },
 	{ "dry-run", VERB_VERIFY, "open the devices and print what they are; "
 	  "compare nothing" },
+	{ "infer", VERB_VERIFY, "verify forward passes as bench infer times "
+	  "them: the outputs of each sample" },
 	{ "model", VERB_INFER, "the network that is timed (mnist)" },
 	{ "seed", VERB_INFER, "seed of the parameters, and of "
 	  "images that are drawn (1)" },

@@ -11,6 +11,7 @@
 #include "bench/system/terminal.h"
 #include "bench/system/words.h"
 #include "bench/verify/verify_cores.h"
+#include "bench/verify/verify_infer.h"
 #include "bench/verify/verify_lockstep.h"
 #include "bench/verify/verify_random.h"
 #include "bench/verify/verify_report.h"
@@ -138,38 +139,53 @@ static int compare_all(const struct verify_task *task,
 {
 	const struct backend *backend = task->backend;
 
-	return verify_check_slots(backend, err) ||
-			       backend_check_algorithm(
-				       backend, task->options->algorithm,
-				       err) ||
-			       verify_check_signal(err, "before it began") ||
-			       verify_cores(task, result, err) ||
+	if (verify_check_slots(backend, err) ||
+	    backend_check_algorithm(backend, task->options->algorithm, err) ||
+	    verify_check_signal(err, "before it began"))
+		return -1;
+	if (task->options->infer)
+		return verify_infer(task, result, err);
+	return verify_cores(task, result, err) ||
 			       verify_lockstep(task, result, err) ||
 			       verify_measured(task, result, err) ?
 		       -1 : 0;
 }
 
-/* Plain loops, unless they would take minutes: then a backend that is itself
- * compared with them, in double. */
-static const struct backend *choose_right(const struct verify_task *task)
+/* Multiplications of the reference. */
+static double work_of(const struct verify_task *task,
+		      const struct verify_result *result)
 {
-	const struct backend *faster = backend_in_double();
 	const struct model_work work = model_work(task->model);
 	const double gradients = ((double)task->steps * task->batch +
 				  task->measured_batch) *
 		(model_has_batchnorm(task->model) ? EXPLAINED : 1);
-	const double all = gradients * (work.forward + work.backward_data +
-					work.backward_weights) +
-			   verify_tested(task) * work.forward;
 
-	return faster && faster != task->backend && all > MOST_WORK ?
+	if (task->options->infer)
+		return verify_infer_passes(task) * work.forward *
+		       verify_infer_samples(task, result);
+	return gradients * (work.forward + work.backward_data +
+			    work.backward_weights) +
+	       verify_tested(task) * work.forward;
+}
+
+/* Plain loops, unless they would take minutes: then a backend that is itself
+ * compared with them, in double. */
+static const struct backend *choose_right(const struct verify_task *task,
+					  const struct verify_result *result)
+{
+	const struct backend *faster = backend_in_double();
+
+	return faster && faster != task->backend &&
+			       work_of(task, result) > MOST_WORK ?
 		       faster : backend_oracle();
 }
 
-static void set_target(struct verification *v, const struct target *target)
+static void set_target(struct verification *v, struct verify_result *result)
 {
+	const struct target *target = &result->target;
+
 	v->task.backend = target->backend;
-	v->task.right = choose_right(&v->task);
+	v->task.right = result->right = choose_right(&v->task, result);
 	v->task.device = target->device[0] ? target->device : NULL;
 	v->task.algorithm = backend_algorithm(target->backend,
 					      v->options->algorithm);
@@ -178,8 +194,7 @@ static void set_target(struct verification *v, const struct target *target)
 /* One that cannot be compared is no reason to leave out the others. */
 static void compare(struct verification *v, struct verify_result *result)
 {
-	set_target(v, &result->target);
-	result->right = v->task.right;
+	set_target(v, result);
 	if (!compare_all(&v->task, result, &result->why)) {
 		result->why.message[0] = '\0';
 		v->compared++;
@@ -230,6 +245,25 @@ static void set_rules(struct verify_task *task, const struct options *options)
 	if (model_has_batchnorm(task->model))
 		task->update_bound = fmax(task->update_bound,
 					  task->gradient_bound);
+	/* What is rounded is held to a reference that rounds it, too. */
+	if (options->infer)
+		task->bound = rules_of[task->precision == PRECISION_FP64 ?
+					       PRECISION_FP64 :
+					       PRECISION_FP32].any;
+}
+
+/* Labels that a smaller network has no class for become some of its own; which
+ * ones does not matter. */
+static void fit_labels(struct dataset *dataset, int classes)
+{
+	struct samples *const sets[] = { &dataset->train, &dataset->test };
+
+	if (dataset->has_vectors || dataset->classes <= classes)
+		return;
+	for (int s = 0; s < 2; s++)
+		for (int i = 0; sets[s]->labels && i < sets[s]->count; i++)
+			sets[s]->labels[i] %= (uint16_t)classes;
+	dataset->classes = classes;
 }
 
 static int prepare(struct verification *v, struct dataset *dataset,
@@ -247,6 +281,7 @@ static int prepare(struct verification *v, struct dataset *dataset,
 	    plan_run(&training, &target, &rules, err) ||
 	    plan_dataset(dataset, options, 0, err))
 		return -1;
+	fit_labels(dataset, model_classes(&training.model));
 	training.dataset = dataset;
 	if (plan_iterations(&training, options, err))
 		return -1;
@@ -271,8 +306,8 @@ static int refuse_settings(const struct options *options, struct error *err)
 {
 	static const char *const drawn[] = {
 		"model", "dataset", "data-dir", "batch", "global-batch",
-		"steps", "epochs", "lr", "dropout", "precision",
-		"synthetic-train", "synthetic-test", "test-batch",
+		"steps", "epochs", "lr", "dropout", "precision", "infer",
+		"synthetic-train", "synthetic-test", "test-batch", "image-size",
 	};
 
 	for (size_t i = 0; i < sizeof(drawn) / sizeof(drawn[0]); i++) {
@@ -327,6 +362,7 @@ static int verify_drawn(struct verification *v, FILE *log, struct error *err)
 /* This process is a core of the one target, which others have started. */
 static int be_core(struct verification *v, FILE *log, struct error *err)
 {
+	const struct options *options = v->options;
 	struct verify_result *result = &v->results[0];
 	struct dataset dataset = { 0 };
 	int failed;
@@ -338,8 +374,10 @@ static int be_core(struct verification *v, FILE *log, struct error *err)
 		return -1;
 	failed = prepare(v, &dataset, err);
 	if (!failed) {
-		set_target(v, &result->target);
-		failed = verify_be_team(&v->task, result, log, err);
+		set_target(v, result);
+		failed = options->infer ?
+				 verify_be_infer(&v->task, result, log, err) :
+				 verify_be_team(&v->task, result, log, err);
 	}
 	dataset_release(&dataset);
 	return failed;

@@ -166,16 +166,12 @@ static void take_made(struct comparison *all, int t, int count)
 	all->result->masks_wrong += all->made->masks_wrong;
 	all->result->replicas_differ |= all->made->replicas_differ;
 	for (int i = 0; i < count; i++)
-		for (int k = 0; k < all->tasks[t].tensor_count; k++) {
-			const struct tensor *tensor = &all->tasks[t].tensors[k];
-			const size_t at = tensor->offset;
-
-			verify_worsen(&all->result->cores, verify_error(
+		for (int k = 0; k < all->tasks[t].tensor_count; k++)
+			verify_worsen(&all->result->cores, verify_tensor_error(
+					&all->tasks[t], k,
 					all->made->parameters +
-						(size_t)i * each + at,
-					all->right[t + i] + at,
-					tensor->count));
-		}
+						(size_t)i * each,
+					all->right[t + i]));
 }
 
 /* One core of a process of its own. */

@@ -6,6 +6,7 @@
 
 #include "backends/group/replica.h"
 #include "bench/data/loader.h"
+#include "bench/verify/verify_network.h"
 #include "bench/verify/verify_side.h"
 #include "models/random.h"
 
@@ -29,6 +30,8 @@ struct pair {
 	/* Of the last step; gradients and parameters are with the sides. */
 	double tried_loss, loss;
 	float *tried_buffers, *buffers;
+	/* Of the test. */
+	float *statistics, *tried_outputs, *outputs;
 	double regrets[MODEL_MAX_LAYERS];
 	struct moves moves; /* all 0 until something is over its bound */
 	uint8_t *decisions;
@@ -87,25 +90,37 @@ static double held_to(double bound, double move)
 				bound;
 }
 
-static void compare_tensors(const struct tensor *tensors, int count,
-			    const float *tried, const float *right,
-			    double bound, const double *moves,
-			    struct verify_held *worst)
+static void compare_tensors(const struct verify_task *task, const float *tried,
+			    const float *right, double bound,
+			    const double *moves, struct verify_held *worst)
 {
-	for (int t = 0; t < count; t++)
+	for (int t = 0; t < task->tensor_count; t++)
 		verify_hold(&worst[t],
-			    verify_error(tried + tensors[t].offset,
-					 right + tensors[t].offset,
-					 tensors[t].count),
+			    verify_tensor_error(task, t, tried, right),
 			    held_to(bound, moves[t]));
+}
+
+static void compare_buffers(const struct pair *pair,
+			    struct verify_errors *errors)
+{
+	struct tensor buffers[MODEL_MAX_TENSORS];
+	const int count = model_buffers(pair->task->model, buffers);
+
+	for (int t = 0; t < count; t++)
+		verify_hold(&errors->buffers[t],
+			    verify_error(pair->tried_buffers +
+						 buffers[t].offset,
+					 pair->buffers + buffers[t].offset,
+					 buffers[t].count),
+			    held_to(pair->task->bound,
+				    pair->moves.buffers[t]));
 }
 
 static void compare_parameters(struct pair *pair, struct verify_errors *errors)
 {
 	const struct verify_task *task = pair->task;
 
-	compare_tensors(task->tensors, task->tensor_count,
-			pair->tried.parameters, pair->right.parameters,
+	compare_tensors(task, pair->tried.parameters, pair->right.parameters,
 			task->update_bound, pair->moves.parameters,
 			errors->parameters);
 }
@@ -114,18 +129,14 @@ static void compare_parameters(struct pair *pair, struct verify_errors *errors)
 static void compare(struct pair *pair, struct verify_errors *errors)
 {
 	const struct verify_task *task = pair->task;
-	struct tensor buffers[MODEL_MAX_TENSORS];
-	const int count = model_buffers(task->model, buffers);
 
 	verify_hold(&errors->loss, relative(pair->tried_loss, pair->loss),
 		    task->bound);
-	compare_tensors(task->tensors, task->tensor_count,
-			pair->tried.gradient, pair->right.gradient,
+	compare_tensors(task, pair->tried.gradient, pair->right.gradient,
 			task->gradient_bound, pair->moves.gradients,
 			errors->gradients);
 	compare_parameters(pair, errors);
-	compare_tensors(buffers, count, pair->tried_buffers, pair->buffers,
-			task->bound, pair->moves.buffers, errors->buffers);
+	compare_buffers(pair, errors);
 	for (int l = 0; l < task->model->layer_count; l++)
 		verify_hold(&errors->regrets[l], pair->regrets[l],
 			    held_to(task->bound, pair->moves.regrets[l]));
@@ -159,16 +170,6 @@ static int is_over(struct pair *pair)
 	       is_any_over(errors.regrets, task->model->layer_count);
 }
 
-static void worsen_moves(const struct tensor *tensors, int count,
-			 const float *moved, const float *right, double *moves)
-{
-	for (int t = 0; t < count; t++)
-		verify_worsen(&moves[t],
-			      verify_error(moved + tensors[t].offset,
-					   right + tensors[t].offset,
-					   tensors[t].count));
-}
-
 /* One of this vector of the reference, as it is now. */
 static int move_of(struct pair *pair, enum vector vector, const float *right,
 		   double *moves, struct error *err)
@@ -179,11 +180,16 @@ static int move_of(struct pair *pair, enum vector vector, const float *right,
 
 	if (program_load(pair->right.program, vector, pair->vector, err))
 		return -1;
-	if (vector == VECTOR_BUFFERS)
-		worsen_moves(buffers, count, pair->vector, right, moves);
-	else
-		worsen_moves(task->tensors, task->tensor_count, pair->vector,
-			     right, moves);
+	for (int t = 0; vector == VECTOR_BUFFERS && t < count; t++)
+		verify_worsen(&moves[t],
+			      verify_error(pair->vector + buffers[t].offset,
+					   right + buffers[t].offset,
+					   buffers[t].count));
+	for (int t = 0; vector != VECTOR_BUFFERS && t < task->tensor_count;
+	     t++)
+		verify_worsen(&moves[t], verify_tensor_error(
+						 task, t, pair->vector,
+						 right));
 	return 0;
 }
 
@@ -296,29 +302,49 @@ static int same_at_once(struct pair *pair, const struct batch *batch,
 	return 0;
 }
 
-/* Both with the reference's parameters and statistics, which are the same but
- * for rounding. */
+/* The same for both: parameters of the reference, and statistics that are not
+ * nearly those of a network that has seen nothing. */
+static int store_alike(struct pair *pair, struct error *err)
+{
+	const float *parameters = pair->right.parameters;
+	struct program *const programs[] = { pair->tried.program,
+					     pair->right.program };
+
+	verify_draw_statistics(pair->task->model, pair->task->options->seed,
+			       parameters, pair->statistics);
+	for (int p = 0; p < 2; p++)
+		if (program_store(programs[p], VECTOR_PARAMETERS, parameters,
+				  err) ||
+		    program_store(programs[p], VECTOR_BUFFERS,
+				  pair->statistics, err))
+			return -1;
+	return 0;
+}
+
 static int evaluate(struct pair *pair, struct verify_result *result,
 		    struct error *err)
 {
 	const int is_held = pair->tried.program->held > 0;
+	const int count = verify_tested(pair->task);
+	const size_t outputs = (size_t)count *
+			       (size_t)model_classes(pair->task->model);
 	struct score tried = { 0 }, right = { 0 };
 	struct batch batch, own;
 
-	verify_test_batch(pair->task, verify_tested(pair->task), &pair->share,
-			  &batch);
+	verify_test_batch(pair->task, count, &pair->share, &batch);
+	batch.outputs = pair->outputs;
 	own = batch;
+	own.outputs = pair->tried_outputs;
+	for (size_t i = 0; i < outputs; i++)
+		own.outputs[i] = NAN; /* what is not written is wrong */
 	if (is_held)
 		own.images = NULL, own.labels = NULL;
-	if (program_store(pair->tried.program, VECTOR_PARAMETERS,
-			  pair->right.parameters, err) ||
-	    program_store(pair->right.program, VECTOR_PARAMETERS,
-			  pair->right.parameters, err) ||
-	    program_store(pair->tried.program, VECTOR_BUFFERS, pair->buffers,
-			  err) ||
+	if (store_alike(pair, err) ||
 	    program_evaluate(pair->tried.program, &own, &tried, err) ||
 	    program_evaluate(pair->right.program, &batch, &right, err))
 		return -1;
+	verify_worsen(&result->test_outputs,
+		      verify_error(own.outputs, batch.outputs, outputs));
 	verify_worsen(&result->test_loss, relative(tried.loss, right.loss));
 	verify_worsen(&result->test_correct, tried.count != right.count ? NAN :
 		      fabs((double)(tried.correct - right.correct)) /
@@ -362,11 +388,15 @@ static int allocate_all(struct pair *pair)
 	const size_t parameters = model_parameter_count(task->model);
 	const size_t buffers = model_buffer_count(task->model);
 	const size_t count = parameters > buffers ? parameters : buffers;
+	const size_t outputs = (size_t)model_classes(task->model);
 
 	pair->decisions = malloc(batch * verify_most_decisions(task->model));
 	pair->vector = calloc(count, sizeof(float));
 	pair->buffers = calloc(buffers + 1, sizeof(float));
 	pair->tried_buffers = calloc(buffers + 1, sizeof(float));
+	pair->statistics = calloc(buffers + 1, sizeof(float));
+	pair->tried_outputs = malloc((size_t)most * outputs * sizeof(float));
+	pair->outputs = malloc((size_t)most * outputs * sizeof(float));
 	pair->order = malloc((size_t)task->dataset->train.count *
 			     sizeof(*pair->order));
 	for (int v = 0; v < VECTORS; v++)
@@ -374,7 +404,9 @@ static int allocate_all(struct pair *pair)
 			return -1;
 	return share_allocate(&pair->share, task, most) || !pair->decisions ||
 			       !pair->vector || !pair->buffers ||
-			       !pair->tried_buffers || !pair->order ?
+			       !pair->tried_buffers || !pair->order ||
+			       !pair->statistics || !pair->tried_outputs ||
+			       !pair->outputs ?
 		       -1 : 0;
 }
 
@@ -406,6 +438,9 @@ static void end(struct pair *pair)
 	free(pair->vector);
 	free(pair->buffers);
 	free(pair->tried_buffers);
+	free(pair->statistics);
+	free(pair->tried_outputs);
+	free(pair->outputs);
 	free(pair->order);
 	for (int v = 0; v < VECTORS; v++)
 		free(pair->before[v]);

@@ -156,6 +156,8 @@ static void print_errors(struct verification *v)
 		print_held(v, "running stats.",
 			   offsetof(struct verify_errors, buffers),
 			   MODEL_MAX_TENSORS, bound);
+	print_row(v, "test outputs",
+		  offsetof(struct verify_result, test_outputs), bound);
 	print_row(v, "test loss", offsetof(struct verify_result, test_loss),
 		  bound);
 	print_row(v, "test answers",
@@ -179,6 +181,44 @@ static void print_errors(struct verification *v)
 			      "one");
 	print_row(v, "all", offsetof(struct verify_result, cores),
 		  v->task.cores_bound);
+}
+
+/* A row of what is held to its own bound; member as in print_row(). */
+static void print_row_held(struct verification *v, const char *name,
+			   size_t member)
+{
+	fprintf(v->out, "%-*s", names_width(v), name);
+	for (int b = 0; b < v->count; b++) {
+		const struct verify_result *result = &v->results[b];
+		struct verify_held held;
+
+		memcpy(&held, (const char *)result + member, sizeof(held));
+		if (verify_is_compared(result))
+			print_cell(v, result, held.error,
+				   verify_is_rounded(&v->task) ? held.bound :
+							v->task.bound,
+				   held.bound);
+	}
+	fputc('\n', v->out);
+}
+
+static double passes_bound(const struct verification *v,
+			   const struct verify_result *result)
+{
+	return fmax(v->task.bound, 1. / result->passes.samples);
+}
+
+static void print_passes(struct verification *v)
+{
+	print_heading(v, "Outputs: largest error of a sample, over the largest "
+			 "output");
+	print_row_held(v, "each",
+		       offsetof(struct verify_result, passes.outputs));
+	print_row_held(v, "all, by size",
+		       offsetof(struct verify_result, passes.scale));
+	print_row(v, "by folding norms",
+		  offsetof(struct verify_result, passes.folded),
+		  v->task.bound);
 }
 
 static void name_wrong(struct verification *v, const char *backend,
@@ -227,14 +267,34 @@ static void judge_pass(struct verification *v, const char *name,
 	name_held(v, name, what, &errors->loss);
 }
 
+static void judge_passes(struct verification *v,
+			 const struct verify_result *result)
+{
+	const struct verify_passes *passes = &result->passes;
+	const char *name = result->target.name;
+
+	name_held(v, name, "an output of a sample", &passes->outputs);
+	name_held(v, name, "the size of all outputs", &passes->scale);
+	name_wrong(v, name, "the number of right answers", passes->correct,
+		   passes_bound(v, result));
+	name_wrong(v, name, "an output, by folding norms,", passes->folded,
+		   v->task.bound);
+}
+
 static void judge(struct verification *v, const struct verify_result *result)
 {
 	const char *name = result->target.name;
 	const double bound = v->task.bound;
 
+	if (v->options->infer) {
+		judge_passes(v, result);
+		return;
+	}
 	judge_pass(v, name, &result->errors[VERIFY_LOCKSTEP], v->task.batch);
 	judge_pass(v, name, &result->errors[VERIFY_MEASURED],
 		   v->task.measured_batch);
+	name_wrong(v, name, "an output of the test", result->test_outputs,
+		   bound);
 	name_wrong(v, name, "the test loss", result->test_loss, bound);
 	name_wrong(v, name, "the number of right test answers",
 		   result->test_correct, answers_bound(v));
@@ -246,6 +306,23 @@ static void judge(struct verification *v, const struct verify_result *result)
 			result->replicas_differ ? "differ" : "equal");
 		v->wrong = 1;
 	}
+}
+
+/* What the cores were compared on. */
+static void print_passed(FILE *out, const struct verify_result *result)
+{
+	const struct target *target = &result->target;
+	const struct verify_passes *passes = &result->passes;
+
+	fprintf(out, "%s: %d samples, %d a pass, on ", target->name,
+		passes->samples, passes->batch);
+	if (result->own_cores)
+		fprintf(out, "%d core%s by %s\n", target->cores,
+			target->cores == 1 ? "" : "s",
+			target_transport(target));
+	else
+		fprintf(out, "%s\n", result->most_cores == 1 ? "1 core" :
+			"1 and 2 cores by threads");
 }
 
 static void print_equal(FILE *out, const struct verify_result *result)
@@ -271,6 +348,17 @@ void verify_announce(const struct verification *v)
 {
 	const struct verify_task *task = &v->task;
 
+	if (v->options->infer) {
+		fprintf(v->out, "%s on %s, in %s: forward passes beside the "
+			"reference (double); seed %ld.\nBound, of the largest "
+			"output: %.0e%s.\n", task->model->name,
+			task->dataset->name, precision_name(task->precision),
+			v->options->seed, task->bound,
+			verify_is_rounded(task) ? ", or what rounding each "
+			"parameter\nto a neighbour makes" : "");
+		fflush(v->out);
+		return;
+	}
 	fprintf(v->out,
 		"%s on %s: %d steps of %d samples in lockstep with the "
 		"reference (double),\none of %d, and a test of %d; learning "
@@ -310,7 +398,9 @@ static void report_backend(struct verification *v,
 	/* What was wrong before a signal came stays wrong. */
 	if (verify_is_compared(result) || result->why.kind == ERROR_STOPPED)
 		judge(v, result);
-	if (verify_is_compared(result) && !result->masks_wrong &&
+	if (verify_is_compared(result) && v->options->infer)
+		print_passed(v->out, result);
+	else if (verify_is_compared(result) && !result->masks_wrong &&
 	    !result->replicas_differ)
 		print_equal(v->out, result);
 }
@@ -321,7 +411,10 @@ int verify_report(struct verification *v)
 
 	if (v->compared) {
 		print_stand_ins(v);
-		print_errors(v);
+		if (v->options->infer)
+			print_passes(v);
+		else
+			print_errors(v);
 		if (v->explained)
 			fprintf(v->out, EXPLAINED, VERIFY_OF_MOVES,
 				VERIFY_MOST_HELD);

@@ -9,6 +9,7 @@
 
 /* Nothing overflows, so that there are gradients to compare. */
 #define FP16_LOSS_SCALE 256
+#define NOTHING 1e-9 /* of the largest entry: 0 by construction */
 
 int verify_check_slots(const struct backend *backend, struct error *err)
 {
@@ -57,6 +58,33 @@ double verify_error(const float *a, const float *b, size_t count)
 {
 	const double scale = verify_largest(b, count);
 	const double most = verify_distance(a, b, count);
+
+	return scale > 0 ? most / scale : most;
+}
+
+double verify_scale(const struct verify_task *task, int t, const float *right)
+{
+	const struct tensor *tensor = &task->tensors[t];
+	const size_t count = model_parameter_count(task->model);
+	const double all = verify_largest(right, count);
+	const double own =
+		verify_largest(right + tensor->offset, tensor->count);
+	const int is_weight = !t || task->tensors[t - 1].layer != tensor->layer;
+
+	if (tensor->fan_in == 1 && is_weight &&
+	    verify_is_normalised(task->model, tensor->layer))
+		return all;
+	return own > NOTHING * all ? own : all;
+}
+
+double verify_tensor_error(const struct verify_task *task, int t,
+			   const float *tried, const float *right)
+{
+	const struct tensor *tensor = &task->tensors[t];
+	const double most = verify_distance(tried + tensor->offset,
+					    right + tensor->offset,
+					    tensor->count);
+	const double scale = verify_scale(task, t, right);
 
 	return scale > 0 ? most / scale : most;
 }
@@ -144,8 +172,10 @@ void verify_batch(const struct verify_task *task, const int *order, int step,
 void verify_test_batch(const struct verify_task *task, int count,
 		       struct share *share, struct batch *batch)
 {
+	const struct samples *test = &task->dataset->test;
+
 	for (int n = 0; n < count; n++)
-		copy_sample(task, &task->dataset->test, n, n, share);
+		copy_sample(task, test, n % test->count, n, share);
 	*batch = (struct batch){ .images = share->images,
 				 .labels = share->labels,
 				 .targets = share->targets,

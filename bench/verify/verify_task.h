@@ -44,6 +44,13 @@ verify_right_precision(const struct verify_task *task)
 						   PRECISION_FP64;
 }
 
+/* Whether something is rounded that the reference rounds, too. */
+static inline int verify_is_rounded(const struct verify_task *task)
+{
+	return precision_rounds(task->precision) ||
+	       task->precision == PRECISION_BF16;
+}
+
 /* An error, and what it is held to: the task's bound, or so many times as far
  * as the reference moves by rounding alone, see verify_lockstep.c; that is at
  * most so many times the bound: beyond, a comparison would show nothing. */
@@ -67,12 +74,22 @@ struct verify_errors {
 /* The steps in lockstep, and the one of the batch that is measured. */
 enum verify_pass { VERIFY_LOCKSTEP, VERIFY_MEASURED, VERIFY_PASSES };
 
+/* What forward passes alone give, beside the reference. */
+struct verify_passes {
+	struct verify_held outputs; /* a sample's, over the largest of all */
+	struct verify_held scale;   /* by how much all are too large or small */
+	double loss, correct;	    /* as those of a test */
+	double folded; /* outputs, by folding norms, in double */
+	int samples, batch;
+};
+
 /* What was found of one backend. */
 struct verify_result {
 	struct target target; /* a backend, and which of its devices */
 	const struct backend *right; /* that it was compared with */
 	struct error why;     /* it was not compared; no message: it was */
 	struct verify_errors errors[VERIFY_PASSES];
+	double test_outputs;  /* of a sample's, over the largest of all */
 	double test_loss;     /* of an evaluation, relative */
 	double test_correct;  /* right answers, more or fewer, of all samples */
 	/* Compared are the target's cores, by its transport; else 1 to
@@ -81,6 +98,7 @@ struct verify_result {
 	double cores;	/* parameters of several cores against those of one */
 	long masks_wrong; /* dropout decisions unlike models/random.h */
 	int replicas_differ; /* parameters, or what cores make of them */
+	struct verify_passes passes; /* of --infer, instead of all above */
 };
 
 /* PoCL makes a process's device of as many CPUs as it is first opened with. */
@@ -99,6 +117,16 @@ void verify_nudge(float *values, size_t count, int number);
 
 /* The distance over the largest |b|. */
 double verify_error(const float *a, const float *b, size_t count);
+
+/* What errors of tensor t are of, in a gradient, a vector of parameters or what
+ * an update has changed: its largest entry, or that of all where it is 0 by
+ * construction, to rounding or, of batch norm's weight whose biases are still
+ * 0, to eps. Such are the gradients by a bias before a batch norm. */
+double verify_scale(const struct verify_task *task, int t, const float *right);
+
+/* The distance of tensor t of two vectors over that. */
+double verify_tensor_error(const struct verify_task *task, int t,
+			   const float *tried, const float *right);
 
 /* Keeps the larger error, or NAN. */
 void verify_worsen(double *worst, double error);
@@ -145,7 +173,8 @@ void share_release(struct share *share);
 void verify_batch(const struct verify_task *task, const int *order, int step,
 		  int rank, int size, struct share *share, struct batch *batch);
 
-/* The same of the first count samples of the test set. */
+/* The same of the first count samples of the test set, which come again if it
+ * has fewer. */
 void verify_test_batch(const struct verify_task *task, int count,
 		       struct share *share, struct batch *batch);
 

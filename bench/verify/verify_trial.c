@@ -7,16 +7,17 @@
 #include <string.h>
 
 #include "backends/group/replica.h"
+#include "bench/verify/verify_infer.h"
 #include "bench/verify/verify_rounding.h"
 #include "bench/verify/verify_team.h"
 
 #define TESTED 8 /* samples of an evaluation */
+#define PASSED 4 /* of a forward pass alone */
 #define LEAST 1e-5
 /* Computations by plain loops in float. A batch norm may amplify what
  * Winograd's algorithm rounds: of one in 18000 networks the largest of 16
  * explains too little (1.03 of its bound), that of 64 enough (.94). */
 #define ROUNDINGS 64
-#define NOTHING 1e-9 /* of the largest entry: 0 by construction */
 #define LATER 3 /* an iteration, from 0, that is not the first */
 
 /* What one backend makes of one network. */
@@ -147,25 +148,6 @@ static double error_of(const float *tried, const float *right, size_t count,
 	return error > 0 || isnan(error) ? error / bound : 0;
 }
 
-/* What errors of tensor t are of, in a gradient or in what an update with it
- * has changed: its largest entry, or that of all where it is 0 by construction,
- * to rounding or, of batch norm's weight whose biases are still 0, to eps. */
-static double scale_of(const struct trial *trial, int t, const float *right)
-{
-	const struct verify_task *task = &trial->task;
-	const struct tensor *tensor = &task->tensors[t];
-	const size_t count = model_parameter_count(task->model);
-	const double all = verify_largest(right, count);
-	const double own =
-		verify_largest(right + tensor->offset, tensor->count);
-	const int is_weight = !t || task->tensors[t - 1].layer != tensor->layer;
-
-	if (tensor->fan_in == 1 && is_weight &&
-	    verify_is_normalised(task->model, tensor->layer))
-		return all;
-	return own > NOTHING * all ? own : all;
-}
-
 static void compare_gradients(struct trial *trial, int rank)
 {
 	const struct verify_task *task = &trial->task;
@@ -173,7 +155,8 @@ static void compare_gradients(struct trial *trial, int rank)
 	for (int t = 0; t < task->tensor_count; t++) {
 		const struct tensor *tensor = &task->tensors[t];
 		const size_t at = tensor->offset;
-		const double scale = scale_of(trial, t, trial->right->gradient);
+		const double scale =
+			verify_scale(task, t, trial->right->gradient);
 
 		keep(trial, error_of(trial->tried->gradient + at,
 				     trial->right->gradient + at, tensor->count,
@@ -351,7 +334,7 @@ static void compare_changes(struct trial *trial, const float *tried,
 			verify_largest(right + at, count) * FLT_EPSILON / 2;
 
 		keep(trial, error_of(tried + at, right + at, count, rounding,
-				     scale_of(trial, t, changes)),
+				     verify_scale(task, t, changes)),
 		     "what has changed of %s %s", task->tensors[t].name, what);
 	}
 }
@@ -438,6 +421,65 @@ static int try_evaluation(struct trial *trial, struct error *err)
 	return 0;
 }
 
+static int pass_forward(struct trial *trial, enum precision precision,
+			struct error *err)
+{
+	struct verify_task task = trial->task;
+	struct verify_result result = { 0 };
+	const struct verify_passes *passes = &result.passes;
+	const char *name = precision_name(precision);
+
+	task.precision = precision;
+	task.measured_batch = PASSED;
+	task.bound = LEAST;
+	task.right = backend_in_double();
+	if (!task.right || task.right == task.backend)
+		task.right = backend_oracle();
+	/* Dense kernels are of fp32. */
+	if (precision == PRECISION_BF16 && task.algorithm == ALGORITHM_DENSE &&
+	    trial->options.algorithm)
+		return 0;
+	if (precision == PRECISION_BF16)
+		task.algorithm = backend_algorithm(task.backend, NULL);
+	if (verify_infer(&task, &result, err)) {
+		/* A machine may lack it, and so may the kernels of a network;
+		 * or a signal came. */
+		if (err->kind != ERROR_MISSING && err->kind != ERROR_STOPPED)
+			return -1;
+		err->message[0] = '\0';
+		return 0;
+	}
+	keep(trial, passes->outputs.error / passes->outputs.bound,
+	     "an output of forward passes in %s", name);
+	keep(trial, passes->scale.error / passes->scale.bound,
+	     "the size of outputs of forward passes in %s", name);
+	if (passes->folded != VERIFY_NOT_MEASURED)
+		keep(trial, passes->folded / LEAST, "an output, by folding "
+		     "norms");
+	if (isnan(passes->correct))
+		keep(trial, INFINITY, "the number of samples passed forward");
+	return 0;
+}
+
+/* As bench infer does, in fp32, in bf16 and in another precision, which is one
+ * of two in turn. A device compiles kernels for each: it has one of them. */
+static int try_inference(struct trial *trial, struct error *err)
+{
+	const unsigned long long seed = trial->drawn->seed;
+	const enum precision all[] = {
+		PRECISION_FP32, PRECISION_BF16,
+		seed / 3 % 2 ? PRECISION_FP16 : PRECISION_BF16_STORAGE,
+	};
+	const struct backend *backend = trial->task.backend;
+
+	for (unsigned p = 0; p < 3; p++)
+		if (backend->precisions >> all[p] & 1 &&
+		    (!backend->offloads || p == seed % 3) &&
+		    pass_forward(trial, all[p], err))
+			return -1;
+	return 0;
+}
+
 /* A state as late iterations have it, made of the neighbours' gradients: which
  * of two. Averages of squares are positive. */
 static void make_state(const struct trial *trial, int which, float *state)
@@ -479,7 +521,8 @@ static int compare_state(struct trial *trial, int which, struct error *err)
 				FLT_EPSILON / 2 + nothing;
 
 		keep(trial, error_of(states[0] + at, states[1] + at, count,
-				     rounding, scale_of(trial, t, states[1])),
+				     rounding, verify_scale(task, t,
+							  states[1])),
 		     "state %d of %s after a later update", which,
 		     task->tensors[t].name);
 	}
@@ -515,7 +558,7 @@ int trial_run(struct trial_bench *bench, const struct random_model *drawn,
 		failed = try_share(&trial, r, err);
 	failed = failed || try_update(&trial, err) ||
 		 try_evaluation(&trial, err) || try_training(&trial, err) ||
-		 try_later_update(&trial, err);
+		 try_later_update(&trial, err) || try_inference(&trial, err);
 	release_all(&trial);
 	return failed ? -1 : 0;
 }

@@ -66,8 +66,7 @@ static void round_factors(struct cpu_program *program,
 		gather->step.can_round = 1;
 		gather->step.in->rounding += !gather->conv.joined;
 	}
-	program->rounds[gather->step.first] = 1;
-	program->host.base.rounds = program->rounds;
+	cpu_tell_rounding(program, gather->step.first, ROUNDS_FACTORS);
 }
 
 static enum gather_dx dx_of(const struct cpu_program *program,

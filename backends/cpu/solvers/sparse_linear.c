@@ -64,12 +64,15 @@ static int lay_out(struct cpu_program *program, struct cpu_step *step)
 		.relu = linear->relu != CPU_NO_ROW,
 		.bf16 = may_round(program, in),
 	};
-	/* The reference rounds layers all of whose products do: this is not
-	 * among program->rounds. */
+	/* In training not all of its products do. */
 	if (linear->shape.bf16 &&
 	    program->kernels->linear->forward_is_dense(
-		    &linear->shape, program->host.base.options.batch, 0))
+		    &linear->shape, program->host.base.options.batch, 0)) {
 		program->rounds_forward = 1;
+		if (program->host.base.options.infers)
+			cpu_tell_rounding(program, step->first,
+					  ROUNDS_FACTORS);
+	}
 	step->scratch = program->kernels->linear->scratch(
 		&linear->shape, program->host.base.options.batch);
 	step->length = cpu_whole_lanes(linear->shape.outputs);

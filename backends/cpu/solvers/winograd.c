@@ -91,7 +91,8 @@ static int lay_out_own(struct cpu_program *program,
 	winograd->forward = pass_of(planes_of(step->in), node->in.channels,
 				    step->out, window, pad, samples,
 				    rounds_points(program, node));
-	program->rounds_forward |= winograd->forward.rounds;
+	if (winograd->forward.rounds)
+		cpu_tell_rounding(program, step->first, ROUNDS_POINTS);
 	winograd->back = pass_of(planes_of(step->out), node->out.channels,
 				 step->in, window, window - 1 - pad, samples,
 				 0);

@@ -10,6 +10,7 @@
 #include "backends/opencl/program/recipe.h"
 #include "backends/opencl/program/rounding.h"
 #include "backends/opencl/program/scores.h"
+#include "backends/opencl/program/steps.h"
 
 int pass_add(struct pass *pass, const struct launch *prototype,
 	     cl_program built, const cl_mem *memories, int memory_count,
@@ -172,31 +173,60 @@ int opencl_gradient(struct program *base, const struct batch *batch,
 	return update ? opencl_update(base, update, 0, base->length, err) : 0;
 }
 
+/* What the loss of the last batch of a pass was computed of. */
+static int read_outputs(struct opencl_program *program, const struct pass *pass,
+			const struct batch *batch, struct error *err)
+{
+	const int loss = program->plan.count - 1;
+	const size_t none[] = { 0, 0, 0 };
+	const size_t row = (size_t)model_classes(program->base.model) *
+			   sizeof(float);
+	const size_t region[] = { row, (size_t)batch->count, 1 };
+	const cl_int status = clEnqueueReadBufferRect(
+		queue_next(program), step_input(program, pass, loss), CL_TRUE,
+		none, none, region,
+		(size_t)layout_input(program, loss).sample * sizeof(float), 0,
+		row, 0, batch->outputs, 0, NULL, NULL);
+
+	return status ? status_fail(err, "clEnqueueReadBufferRect", status) : 0;
+}
+
+/* Sample at of the batch and those after it, as many as the pass takes. */
+static struct batch slice_of(const struct opencl_program *program,
+			     const struct batch *batch, int at)
+{
+	const struct model *model = program->base.model;
+	const size_t outputs = (size_t)model_classes(model);
+	const int left = batch->count - at, most = program->test.most;
+	struct batch slice = *batch;
+
+	if (batch->images) {
+		slice.images += (size_t)at * shape_size(model->input);
+		if (model_has_classes(model))
+			slice.labels += at;
+		else
+			slice.targets += (size_t)at * outputs;
+	}
+	if (batch->outputs)
+		slice.outputs += (size_t)at * outputs;
+	slice.at += at * batch->stride;
+	slice.count = left < most ? left : most;
+	return slice;
+}
+
 int opencl_evaluate(struct program *base, const struct batch *batch,
 		    struct score *score, struct error *err)
 {
 	struct opencl_program *program = (struct opencl_program *)base;
-	const size_t size = shape_size(base->model->input);
 	struct pass *test = &program->test;
 
 	for (test->slot = 0; test->slot * test->most < batch->count;
 	     test->slot++) {
-		const int at = test->slot * test->most;
-		const int left = batch->count - at;
-		struct batch slice = *batch;
+		const struct batch slice =
+			slice_of(program, batch, test->slot * test->most);
 
-		if (batch->images) {
-			slice.images += (size_t)at * size;
-			if (model_has_classes(base->model))
-				slice.labels += at;
-			else
-				slice.targets +=
-					(size_t)at *
-					(size_t)model_classes(base->model);
-		}
-		slice.at += at * batch->stride;
-		slice.count = left < test->most ? left : test->most;
-		if (pass_run(program, test, &slice, err))
+		if (pass_run(program, test, &slice, err) ||
+		    (slice.outputs && read_outputs(program, test, &slice, err)))
 			return -1;
 	}
 	if (score_read(program, test, test->slot, err))
