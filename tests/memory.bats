@@ -77,6 +77,13 @@ most_of() {
 	cell row 1 maxrss_bytes
 }
 
+@test "the weights of a file take what was estimated" {
+	"$BENCH" measure cpu-1 -m alexnet -b 2 -d synthetic --warmup 0 \
+		--synthetic-train 2 --synthetic-test 2 --epochs 1 -q \
+		--save-weights w >/dev/null
+	takes_what_is_told cpu-1 -m alexnet -b 8 --weights w
+}
+
 @test "saving weights takes no memory of their size" {
 	local without
 	without=$(most_of)

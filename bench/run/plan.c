@@ -175,6 +175,7 @@ static void plan_options(struct training *training,
 	training->pad = options->pad == 1;
 	if (options->target_accuracy >= 0)
 		training->target_accuracy_pct = options->target_accuracy;
+	training->reads_weights = options->weights != NULL;
 	training->dump_masks = options->dump_masks;
 	training->save_parameters = options->save_parameters;
 	training->trace = options->trace;

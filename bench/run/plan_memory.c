@@ -27,13 +27,30 @@ static double driver_bytes(const struct model *model)
 	return bytes;
 }
 
+/* Whether weights of its own are kept: those of a file, or of layers into which
+ * batch norms are folded, or will be. */
+static int keeps_weights(const struct training *training)
+{
+	const struct model *model = &training->model;
+	int norms = 0;
+
+	for (int i = 0; i < model->layer_count; i++)
+		norms += model->layers[i].kind == LAYER_BATCHNORM;
+	return training->reads_weights || training->weights ||
+	       (training->folds && norms);
+}
+
 /* Each core has a copy of the parameters while it begins and when they are
- * hashed, and a batch to warm up with. */
+ * hashed, and a batch to warm up with. Each process may keep weights, and the
+ * first core those of the best epoch. */
 static double host_bytes(const struct training *training)
 {
 	const struct model *model = &training->model;
 	const double here = training->cores_here;
-	const double copies = here * (double)model_parameter_count(model);
+	const double kept = (keeps_weights(training) ? training->copies : 0) +
+			    (training->save_best != 0);
+	const double copies = (here + kept) *
+			      (double)model_parameter_count(model);
 	const double images = training->warmup ?
 		(double)training->global_batch * here / training->cores *
 			(double)shape_size(model->input) : 0;

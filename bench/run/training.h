@@ -46,6 +46,7 @@ struct training {
 	int warmup;	  /* steps */
 	unsigned long long seed;
 	const struct weights *weights; /* to begin with; NULL: seeded */
+	int reads_weights; /* they are those of a file */
 	char weights_prefix[WEIGHTS_PREFIX]; /* as weights_check() has it */
 	int dropout, reshuffle;
 	enum algorithm algorithm;
