@@ -111,6 +111,8 @@ static void report_failure(const struct random_model *drawn,
 		"was made smaller:\n", tally->bench.target->name, result.what,
 		result.worst, result.is_dense ? " (dense)" : "");
 	random_model_print(out, &small);
+	/* Others may follow for hours. */
+	fflush(out);
 	tally->failures++;
 }
 
