@@ -131,6 +131,8 @@ OBJECTS += $(foreach isa,$(ISAS),$(CPU_KERNELS:%.c=$O/%.$(isa).o))
 LIBRARY := $(filter-out $O/bench/main.o,$(OBJECTS))
 TEST_SOURCES := $(wildcard tests/test_*.c)
 TESTS := $(TEST_SOURCES:%.c=$B/%)
+# All that they call is compiled as for the command.
+$(TEST_SOURCES:%.c=$O/%.o): private CFLAGS := $(CFLAGS:-O3=-O1)
 # Programs beside the tests, which some of them start.
 TOOL_SOURCES := tests/resample.c tests/ladder.c tests/gather_rates.c \
 	tests/opencl_kernels.c tests/decode.c
@@ -321,12 +323,18 @@ run:
 	$(AGAIN) all
 	$B/bench run $(ARGS)
 
+# Those that take longest begin, so that none is still alone at the end.
+LONGEST := opencl_kernels.bats random.bats arm64.bats test_graphs opencl.bats \
+	test_opencl test_opencl_tiles test_sizes check.bats hosts.bats \
+	signals.bats selftest.bats cores.bats
+TESTS_ALL := $(TESTS_BATS) $(TESTS) $(REPLAYS)
+TESTS_LONG := $(foreach name,$(LONGEST),$(filter %/$(name),$(TESTS_ALL)))
 TESTS_SAN = $(call in_san,address$(comma)undefined,$(TESTS) $(REPLAYS))
 
 test:
 	$(AGAIN) deps
 	$(AGAIN) all test-programs
-	$Q$(RUN_TESTS) $(TESTS_BATS) $(TESTS) $(REPLAYS)
+	$Q$(RUN_TESTS) $(TESTS_LONG) $(filter-out $(TESTS_LONG),$(TESTS_ALL))
 	$(if $(INTEL_OPENCL),$(AGAIN) test-intel)
 
 test-san:
