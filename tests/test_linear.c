@@ -38,6 +38,18 @@ static const struct linear_case cases[] = {
 
 #define CASES (sizeof(cases) / sizeof(cases[0]))
 
+#define HEAVY 1e8 /* multiplications that only an unhindered CPU is given */
+
+/* Whether a case is for a light run as well. */
+static int is_run(const struct linear_case *is)
+{
+	const struct linear_shape *shape = &is->shape;
+
+	return !getenv("BENCH_TEST_LIGHT") ||
+	       (double)shape->blocks * shape->block * shape->outputs *
+			       is->count < HEAVY;
+}
+
 /* Each test is made of each build that this CPU has. */
 static const struct linear_kernels *kernels_of(void **build)
 {
@@ -70,6 +82,8 @@ static void steps_are_right(void **build)
 	struct layer_run run;
 
 	for (size_t i = 0; i < CASES; i++) {
+		if (!is_run(&cases[i]))
+			continue;
 		run_open(&run, kernels, &cases[i]);
 		compare_step(&run);
 		run_close(&run);
@@ -211,6 +225,8 @@ static void fused_steps_are_right(void **build)
 	struct layer_run run;
 
 	for (size_t i = 0; i < CASES * UPDATES; i++) {
+		if (!is_run(&cases[i / UPDATES]))
+			continue;
 		run_open(&run, kernels, &cases[i / UPDATES]);
 		forward(&run);
 		plain_backward(&run);
