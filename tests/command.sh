@@ -16,7 +16,7 @@ command_setup() {
 # a file; needs_opencl skips those where there is none.
 opencl_look() {
 	! "${BENCH:-$BATS_TEST_DIRNAME/../build/bench}" measure opencl \
-		--model tiny -d synthetic -s 1 -e 1 -q >/dev/null 2>&1 ||
+		--model ddp-toy -s 1 -e 1 -q >/dev/null 2>&1 ||
 		touch "$BATS_FILE_TMPDIR/has-opencl"
 }
 

@@ -16,6 +16,8 @@ setup() {
 	needs_opencl
 	SMALL=(--model tiny --dataset synthetic --synthetic-train 200
 		--synthetic-test 40 --warmup 1 --epochs 2 -q)
+	# Of few kernels, for what is about compiling them.
+	COLD=(--model ddp-toy --warmup 1 --epochs 1 -q)
 }
 
 is_pocl() {
@@ -114,7 +116,7 @@ breaks() {
 	run -134 "${bench[@]}" measure null "${SMALL[@]}"
 	run -0 "${bench[@]}" measure opencl "${SMALL[@]}"
 	[[ "$output" == *,loop,* ]]
-	run -0 "${bench[@]}" verify opencl --model tiny -d synthetic --steps 1
+	run -0 "${bench[@]}" verify opencl --model tiny "${DATA[@]}" --steps 1
 	[[ "$output" == *"verify: all right" ]]
 	run -2 "${bench[@]}" measure opencl --steps 0
 	[[ "$output" == "bench: "* ]]
@@ -160,11 +162,11 @@ hangs() {
 	unset POCL_CACHE_DIR
 	export XDG_CACHE_HOME=$PWD/cache
 	for i in 1 2; do
-		"$BENCH" measure opencl "${SMALL[@]}" --run-file "row$i" \
+		"$BENCH" measure opencl "${COLD[@]}" --run-file "row$i" \
 			>/dev/null 2>&1 3>&- &
 	done
 	wait
-	run -0 "$BENCH" measure opencl "${SMALL[@]}" --run-file row3
+	run -0 "$BENCH" measure opencl "${COLD[@]}" --run-file row3
 	for i in 1 2 3; do
 		[ "$(cell "row$i" 1 status)" = ok ]
 		cell "row$i" 1 parameters_hash
@@ -180,19 +182,19 @@ hangs() {
 	unset POCL_CACHE_DIR XDG_CACHE_HOME
 	export HOME=$PWD/home
 	mkdir -m 755 home
-	run -0 "$BENCH" run opencl "${SMALL[@]}" --repeat 2 --out made --details
+	run -0 "$BENCH" run opencl "${COLD[@]}" --repeat 2 --out made --details
 	[[ "$(tr -s " \n" " " <<<"$output")" == *"compiling kernels, in start-up: "*" s cold, "*" s warm"* ]]
 	[ "$(column made/runs.csv kernels)" = "cold warm" ]
 	[ "$(stat -c %a home/.cache/bench/pocl)" = 700 ]
 	[ ! -e home/.cache/pocl ]
 	# What the user says, and only absolute paths.
 	POCL_CACHE_DIR=$PWD/mine XDG_CACHE_HOME=$PWD/other run -0 "$BENCH" \
-		measure opencl "${SMALL[@]}" -v --run-file row
+		measure opencl "${COLD[@]}" -v --run-file row
 	[[ "$output" == *"compiled in "*" s (cold: its kernels were not cached"* ]]
 	[ "$(cell row 1 kernels)" = cold ]
 	[ -d mine ]
 	[ ! -e other ]
-	XDG_CACHE_HOME=other run -0 "$BENCH" measure opencl "${SMALL[@]}" \
+	XDG_CACHE_HOME=other run -0 "$BENCH" measure opencl "${COLD[@]}" \
 		--run-file row
 	[ "$(cell row 1 kernels)" = warm ]
 	[ ! -e other ]
@@ -207,14 +209,14 @@ hangs() {
 	local way
 	for way in shared linked above; do
 		XDG_CACHE_HOME=$PWD/$way run -4 "$BENCH" measure opencl \
-			"${SMALL[@]}"
+			"${COLD[@]}"
 		[[ "$output" == *"(from XDG_CACHE_HOME)"*POCL_CACHE_DIR* ]]
 		[ -z "$(ls -A "$way/bench/pocl/")" ] || [ "$way" = linked ]
 	done
-	XDG_CACHE_HOME=$PWD/owned run -0 "$BENCH" measure opencl "${SMALL[@]}"
+	XDG_CACHE_HOME=$PWD/owned run -0 "$BENCH" measure opencl "${COLD[@]}"
 	[ "$(id -u)" = 0 ] || return 0
 	chown -R 64250 owned
-	XDG_CACHE_HOME=$PWD/owned run -4 "$BENCH" measure opencl "${SMALL[@]}"
+	XDG_CACHE_HOME=$PWD/owned run -4 "$BENCH" measure opencl "${COLD[@]}"
 	[[ "$output" == *"can be accessed by other users"* ]]
 }
 
@@ -222,7 +224,7 @@ hangs() {
 @test "a hang-up that is ignored does not disturb the compiler" {
 	is_pocl || skip "no PoCL"
 	trap '' HUP
-	POCL_CACHE_DIR=$PWD/cold "$BENCH" measure opencl "${SMALL[@]}" \
+	POCL_CACHE_DIR=$PWD/cold "$BENCH" measure opencl "${COLD[@]}" \
 		>out 2>err 3>&- &
 	trap - HUP
 	local pid=$! code=0
@@ -374,13 +376,13 @@ memory"*"--batch "*" would fit"* ]]
 @test "verify takes a device, as run does" {
 	needs_pocl
 	POCL_DEVICES="basic pthread" run -0 --separate-stderr "$BENCH" verify \
-		opencl:pthread cpu --model tiny -d synthetic --steps 1 -q
+		opencl:pthread cpu --model tiny "${DATA[@]}" --steps 1 -q
 	[[ "$output" == *" opencl:pthread        cpu"* ]]
 	[[ "$output" == *"opencl:pthread: masks equal on 1"* ]]
 	[[ "$output" == *"verify: all right" ]]
 	# A basic device cannot be split: all that verify opens is this one.
 	POCL_DEVICES="pthread basic" run -0 "$BENCH" verify opencl:basic -q \
-		--model tiny -d synthetic --steps 1
+		--model tiny "${DATA[@]}" --steps 1
 	[[ "$output" == *"opencl:basic: masks equal on 1 core"* ]]
 	[[ "$output" != *"and 2 cores by"* ]]
 	run -4 "$BENCH" verify opencl:9 --model tiny -d synthetic --steps 1
