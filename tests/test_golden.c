@@ -42,8 +42,8 @@ static struct dataset dataset = {
 	.name = "golden",
 	.shape = { 1, 28, 28 },
 	.classes = 10,
-	.train = { COUNT, images, labels, "", NULL, NULL },
-	.test = { COUNT, images, labels, "", NULL, NULL },
+	.train = { .count = COUNT, .images = images, .labels = labels },
+	.test = { .count = COUNT, .images = images, .labels = labels },
 };
 
 /* As make_golden.py describes it. */

@@ -34,8 +34,10 @@ static const struct dataset dataset = {
 	.name = "drawn",
 	.shape = { 3, 5, 7 },
 	.classes = CLASSES,
-	.train = { TRAIN, train_images, train_labels, "", NULL, NULL },
-	.test = { TEST, test_images, test_labels, "", NULL, NULL },
+	.train = { .count = TRAIN,
+		    .images = train_images, .labels = train_labels },
+	.test = { .count = TEST,
+		    .images = test_images, .labels = test_labels },
 };
 
 static unsigned draw(uint32_t *seed, unsigned below)

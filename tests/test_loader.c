@@ -27,8 +27,10 @@ static struct dataset dataset = {
 	.name = "numbered",
 	.shape = { 1, 2, 3 },
 	.classes = 65535,
-	.train = { TRAIN, train_images, train_labels, "", NULL, NULL },
-	.test = { TEST, test_images, test_labels, "", NULL, NULL },
+	.train = { .count = TRAIN,
+		    .images = train_images, .labels = train_labels },
+	.test = { .count = TEST,
+		    .images = test_images, .labels = test_labels },
 };
 
 static const struct layer loss = { .kind = LAYER_LOSS };
@@ -311,8 +313,8 @@ static void all_pixels_have_their_numbers(void **state)
 	for (int p = 0; p < 256; p++)
 		pixels[p] = (uint8_t)p;
 	wide.shape = (struct shape){ 1, 16, 16 };
-	wide.train = (struct samples){ 1, pixels, labels, "", NULL,
-					       NULL };
+	wide.train = (struct samples){ .count = 1, .images = pixels,
+				       .labels = labels };
 	seeing.input = wide.shape;
 	plan.dataset = &wide;
 	plan.model = &seeing;
