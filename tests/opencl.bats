@@ -389,8 +389,8 @@ memory"*"--batch "*" would fit"* ]]
 	[[ "$output" == *"no OpenCL device '9'"* ]]
 	run -2 "$BENCH" verify opencl:0 opencl:1
 	[[ "$output" == *"'opencl:1' and 'opencl:0': only one device of a"* ]]
-	run -2 "$BENCH" verify opencl-2
-	[[ "$output" == *"'opencl-2' is not a backend"* ]]
+	run -2 "$BENCH" verify gpu-2
+	[[ "$output" == *"'gpu-2' is not a backend"* ]]
 	run -2 "$BENCH" verify cpu:0
 	[[ "$output" == *"leave out the :0"* ]]
 }
