@@ -17,7 +17,7 @@ setup() {
 	SMALL=(--model tiny --dataset synthetic --synthetic-train 200
 		--synthetic-test 40 --warmup 1 --epochs 2 -q)
 	# Of few kernels, for what is about compiling them.
-	COLD=(--model ddp-toy --warmup 1 --epochs 1 -q)
+	COLD=(--model ddp-toy --warmup 1 --epochs 1 --steps 2 -q)
 }
 
 is_pocl() {
