@@ -397,7 +397,6 @@ has_epochs_or_ended() {
 }
 
 @test "what runs verified of each other is told, and what they did not" {
-	local said
 	said() { tr -s ' \n' ' ' <<<"$output"; }
 	run -0 "$BENCH" run openblas-1 cpu-1 cpu-2 "${TINY[@]:0:10}" \
 		--progress never --out made

@@ -607,8 +607,8 @@ said() {
 		--synthetic-test 40 --count 40 -q --out i
 	[ "${lines[0]}" = "tiny on synthetic, 40 forward passes; n=1" ]
 	# As after an interruption.
-	awk -F, '!/,step,/ || n++ < 18' i/observations.csv >cut
-	mv cut i/observations.csv
+	awk -F, '!/,step,/ || n++ < 18' i/observations.csv >rows
+	mv rows i/observations.csv
 	sed -i 's/,ok,/,partial,/' i/runs.csv
 	run -0 "$BENCH" table i -q
 	[[ "$output" == *"tiny on synthetic, 17 forward passes; n=1"* ]]

@@ -2,6 +2,11 @@
 #ifndef TESTS_WEIGHTS_SAMPLE_H
 #define TESTS_WEIGHTS_SAMPLE_H
 
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
