@@ -124,8 +124,9 @@ static void a_command_ends_with_its_process(void **state)
 	FILE *file;
 
 	(void)state;
-	snprintf(line, sizeof(line), "(sleep 20; echo >%s) & echo $! >%s",
-		 late, path);
+	/* Ended, the shell ends its sleep. */
+	snprintf(line, sizeof(line), "(trap 'kill $!' TERM; sleep 20 & "
+		 "wait $! && echo >%s) & echo $! >%s", late, path);
 	assert_int_equal(run("command", line, 0, &result, &err), 0);
 	assert_string_equal(result.run.status, "ok");
 	file = fopen(path, "r");
