@@ -205,6 +205,7 @@ short() {
 
 @test "data that one of the hosts lacks, or has otherwise, is named" {
 	local given=(-d mnist --data-dir "$PWD/data" --batch 1)
+	local TINY=(--model tiny --warmup 1 --epochs 1 -q)
 	idx_files own 7
 	idx_files data 1
 	mkdir nothing

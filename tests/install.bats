@@ -78,7 +78,8 @@ files() {
 small() {
 	mkdir -p "$1/bench" "$1/tests"
 	cp -r "$TREE/Makefile" "$TREE/.ci" "$1"
-	echo 'int main(void) { return 0; }' >"$1/bench/main.c"
+	echo 'int main(void) { return 0; }' | tee "$1/bench/main.c" \
+		>"$1/tests/supervise.c"
 	# shellcheck disable=SC2016 # for the script
 	printf '#!/bin/sh\necho "$BENCH" >told\n' >"$1/tests/run"
 	chmod +x "$1/tests/run"

@@ -85,7 +85,7 @@ two_hosts() {
 # The second host has the folder "other" in the place of "data".
 differs() {
 	run -5 --separate-stderr timeout -k 5 60 "$BENCH" run cpu-4@mpi \
-		"${TINY[@]}" --batch 1 --hosts "$HOSTS" --out made "${@:2}"
+		"${@:2}" --batch 1 --hosts "$HOSTS" --out made
 	[[ "$stderr" == *"cores 2 to 3 on host other: $1 differ from those of core 0 on host $(hostname) ("* ]]
 	[ "$(column made/runs.csv exit_code)" = 5 ]
 	# Nothing was trained before.
@@ -107,12 +107,13 @@ differs() {
 		cp -r data other
 		truncate -s -1 "other/${name#*:}-ubyte"
 		printf '\003' >>"other/${name#*:}-ubyte"
-		differs "${name%:*}" -d mnist --data-dir "$PWD/data"
+		differs "${name%:*}" --model tiny -d mnist \
+			--data-dir "$PWD/data" --warmup 1 --epochs 1 -q
 	done
 	"$BENCH" measure cpu-1 "${TINY[@]}" --save-weights data/w >/dev/null
 	"$BENCH" measure cpu-1 "${TINY[@]}" --save-weights other/w --seed 2 \
 		>/dev/null
-	differs weights --weights "$PWD/data/w"
+	differs weights "${TINY[@]}" --weights "$PWD/data/w"
 }
 
 @test "ranks that begin with other parameters are refused" {
