@@ -278,14 +278,19 @@ static long foreign_ticks(pid_t pid)
 	return taken - family.ticks;
 }
 
+/* The signals are as a terminal's shell leaves them. In what a script starts in
+ * the background, SIGINT is ignored, and tests send it. */
 static pid_t start(char **words)
 {
+	static const int signals[] = { SIGHUP, SIGINT, SIGQUIT, SIGPIPE };
 	const pid_t pid = fork();
 
 	if (pid < 0)
 		fail("fork");
 	if (pid)
 		return pid;
+	for (size_t s = 0; s < sizeof(signals) / sizeof(signals[0]); s++)
+		signal(signals[s], SIG_DFL);
 	sigprocmask(SIG_UNBLOCK, &watched.heard, NULL);
 	execvp(words[0], words);
 	fail(words[0]);
