@@ -100,6 +100,14 @@ worked() {
 	worked longer "A CPU" mnist 3 ""
 	run -0 "$BENCH" compare whole longer
 	[[ $(tr -s ' \n' ' ' <<<"$output") == *"(epochs: 1 against 3): training loop, test accuracy (%)"* ]]
+	# A target accuracy ended both sides early, at different epochs.
+	for side in first:1 second:3; do
+		worked "${side%:*}" "A CPU" mnist 10 ""
+		sed -i "1s/\$/,target_accuracy_pct,time_to_accuracy_s,epochs_to_accuracy/; 2,\$s/\$/,95,2,${side#*:}/" \
+			"${side%:*}/runs.csv"
+	done
+	run -0 "$BENCH" compare first second
+	[[ $(tr -s ' \n' ' ' <<<"$output") == *"(epochs: 1 against 3): training loop, test accuracy (%)"* ]]
 	# As many iterations as an epoch has are the same work.
 	worked all "A CPU" mnist 1 469
 	sed -i '/cpu-2/d' all/runs.csv

@@ -6,11 +6,6 @@
 #include "bench/record/run.h"
 #include "bench/show/compare.h"
 
-static long epochs_of(const struct run *run)
-{
-	return run->epochs;
-}
-
 /* Images of the iterations of an epoch. */
 static long epoch_images(const struct run *run)
 {
@@ -59,7 +54,7 @@ static const struct aspect {
 	{ OF(LOOP) | OF(EPOCH) | OF(ACCURACY), epoch_images, "epochs of ",
 	  " images" },
 	{ OF(LOOP) | OF(EPOCH), test_images, "tests of ", " images" },
-	{ OF(LOOP) | OF(ACCURACY), epochs_of, "epochs: ", "" },
+	{ OF(LOOP) | OF(ACCURACY), run_epochs_done, "epochs: ", "" },
 };
 
 _Static_assert(METRIC_COUNT <= 32, "metrics are bits of an unsigned");
