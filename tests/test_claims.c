@@ -1,6 +1,7 @@
 /* Which ratios the first screen claims: intervals, CPUs and disturbed runs. */
 #include "bench/show/table.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -38,8 +39,9 @@ static void has(const char *text, const char *part)
 		fail_msg("no \"%s\" in:\n%s", part, text);
 }
 
-/* cpu-2 with these seconds an iteration in three runs, beside cpu-1 with .4. */
-static const char *beside_one_core(const double seconds[3])
+/* cpu-2 with these seconds an iteration in three runs, beside cpu-1 with .4,
+ * under a quota of so many CPUs. */
+static const char *beside_one_core(const double seconds[3], double quota)
 {
 	const char *text;
 
@@ -51,6 +53,7 @@ static const char *beside_one_core(const double seconds[3])
 		    r % 2 ? seconds[r / 2] : .4);
 		campaign.runs[r].cpus = 1 + r % 2;
 		campaign.runs[r].global_batch = 10 * (1 + r % 2);
+		campaign.runs[r].cpu_quota = quota;
 	}
 	text = first();
 	campaign_release(&campaign);
@@ -61,10 +64,13 @@ static const char *beside_one_core(const double seconds[3])
 static void interval_of_claims(void **state)
 {
 	(void)state;
-	has(beside_one_core((const double[]){ .34, .4, .43 }),
+	has(beside_one_core((const double[]){ .34, .4, .43 }, NAN),
 	    "In images/s, cpu-2 is 2.05 times as fast as cpu-1 [1.");
-	has(beside_one_core((const double[]){ .35, .36, .37 }),
+	has(beside_one_core((const double[]){ .35, .36, .37 }, NAN),
 	    "Not compared with cpu-1: cpu-2, since 2.17 times exceeds the 2 "
+	    "CPUs of");
+	has(beside_one_core((const double[]){ .45, .46, .47 }, 1.5),
+	    "Not compared with cpu-1: cpu-2, since 1.79 times exceeds the 1.50 "
 	    "CPUs of");
 }
 

@@ -104,8 +104,10 @@ static void a_quota_is_a_part_of_a_cpu(void **state)
 	assert_true(run_cpus(&run) == 1.5);
 	run.cpu_quota = 4;
 	assert_true(run_cpus(&run) == 2);
-	/* Other hosts have others. */
+	/* Ranks on one host share its quota; other hosts have others. */
 	run.cpu_quota = .1;
+	assert_true(run_cpus(&run) == .1);
+	snprintf(run.hosts, sizeof(run.hosts), "a:2");
 	assert_true(run_cpus(&run) == .1);
 	snprintf(run.hosts, sizeof(run.hosts), "a:1,b:1");
 	assert_true(run_cpus(&run) == 2);

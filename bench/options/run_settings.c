@@ -70,7 +70,7 @@ const char *run_setting_text(const struct run_setting *setting,
 	if (!strcmp(setting->column, "resident"))
 		return run_asked_resident(run);
 	/* One host needs no option. */
-	if (!strcmp(setting->column, "hosts") && !strchr(run->hosts, ','))
+	if (!strcmp(setting->column, "hosts") && !run_has_hosts(run))
 		return "";
 	return run_cell_text(run, setting->column, number);
 }

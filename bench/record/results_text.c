@@ -287,23 +287,26 @@ static int exceeds_cpus(const struct run *run, const struct run *base,
 	const double half = stats_shown_half_width(ratio);
 	const double least = ratio->mean - (isfinite(half) ? half : 0);
 
-	return run->cpus != CELL_NO_INT && !run_is_on_devices(run) &&
+	/* NAN compares as false. */
+	return !run_is_on_devices(run) &&
 	       !strcmp(run->backend, base->backend) &&
 	       !(core_batch(run) > core_batch(base)) &&
-	       least > (double)run->cpus + RATIO_ROUNDED;
+	       least > run_cpus(run) + RATIO_ROUNDED;
 }
 
 void ratio_doubt_text(char *text, size_t size, const struct line *line,
 		      const struct result *cell, const struct result *base,
 		      const struct stats *ratio)
 {
+	const double cpus = run_cpus(cell->run);
+
 	text[0] = '\0';
 	if (result_was_disturbed(line, base))
 		snprintf(text, size, "%s was disturbed", base->run->target);
 	else if (result_was_disturbed(line, cell))
 		snprintf(text, size, "%s was disturbed", cell->run->target);
 	else if (exceeds_cpus(cell->run, base->run, ratio))
-		snprintf(text, size, "%.2f times exceeds the %ld CPU%s of %s",
-			 ratio->mean, cell->run->cpus,
-			 cell->run->cpus == 1 ? "" : "s", cell->run->target);
+		snprintf(text, size, "%.2f times exceeds the %.*f CPU%s of %s",
+			 ratio->mean, cpus == floor(cpus) ? 0 : 2, cpus,
+			 cpus == 1 ? "" : "s", cell->run->target);
 }

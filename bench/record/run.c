@@ -175,13 +175,18 @@ int run_is_disturbed(const struct run *run)
 	return has_others(run) || used_quota(run);
 }
 
+int run_has_hosts(const struct run *run)
+{
+	return strchr(run->hosts, ',') != NULL;
+}
+
 double run_cpus(const struct run *run)
 {
 	if (run->cpus == CELL_NO_INT)
 		return NAN;
 	/* The quota is that of the first host. fmin() passes a NAN over. */
-	return run->hosts[0] ? (double)run->cpus :
-			       fmin((double)run->cpus, run->cpu_quota);
+	return run_has_hosts(run) ? (double)run->cpus :
+				    fmin((double)run->cpus, run->cpu_quota);
 }
 
 double run_others_cpus(const struct run *run)

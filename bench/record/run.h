@@ -252,6 +252,9 @@ void run_set_disturbance(struct run *run,
 			 const struct disturbance_counters *after,
 			 double elapsed_s, double cpu_s);
 
+/* Were its ranks on several hosts? "name:4" is one. */
+int run_has_hosts(const struct run *run);
+
 /* CPUs that the run could use at a time: those that it was confined to, or less
  * by the quota of its control groups; NAN: not known. */
 double run_cpus(const struct run *run);

@@ -376,7 +376,7 @@ static int warn_run(const struct view *view, const struct run *run,
 			 run_is_inference(run) ? "computed with" :
 						 "training began with",
 			 run->weights);
-	if (strchr(run->hosts, ','))
+	if (run_has_hosts(run))
 		snprintf(text[6], sizeof(text[6]), "%s was on the hosts %.240s",
 			 run->target, run->hosts);
 	for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++)
