@@ -355,6 +355,12 @@ threads_are_left() {
 	run -6 --separate-stderr "$BENCH" env --network cpu-2@mpi \
 		--export-csv net.csv
 	[[ "$output" != *All-reduce* ]] && [ ! -e net.csv ]
+	# Each failure is printed once, the last target's too.
+	run -6 --separate-stderr "$BENCH" env --network cpu-2@mpi cpu-2 \
+		cpu-3@mpi --export-csv net.csv
+	[ "$(sort <<<"$stderr")" = "bench: cpu-2@mpi: core 1: no such luck
+cpu-3@mpi: core 1: no such luck" ]
+	threads_are_left
 }
 
 @test "a sweep that is interrupted keeps what it has" {
@@ -367,6 +373,22 @@ threads_are_left() {
 	wait "$pid" || code=$?
 	[ "$code" -eq 130 ]
 	output=$(cat out)
+	threads_are_left
+}
+
+# A launcher that signals bench, and has ended when bench hears of it.
+@test "a sweep that is interrupted between two targets says so" {
+	"$BENCH" env --network cpu-2 --export-csv rows
+	a_launcher "mpirun (Open MPI) 4.1.4" "cat rows
+		kill -STOP \$PPID
+		kill -INT \$PPID
+		setsid sh -c 'while grep -qs \"^State:[[:blank:]]*[^ZX[:blank:]]\" /proc/'\$\$'/status; do
+			sleep .01
+		done
+		kill -CONT '\$PPID &"
+	run -130 --separate-stderr "${HEEDFUL[@]}" "$BENCH" env \
+		--network cpu-2@mpi --export-csv net.csv
+	[ "$stderr" = "bench: interrupted" ]
 	threads_are_left
 }
 

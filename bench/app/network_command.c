@@ -82,8 +82,21 @@ static int find_targets(struct networks *networks,
 		       -1 : 0;
 }
 
-/* Leaves the rows of the targets that could be measured. The error names the
- * first that could not; the log has each but the last target's. */
+/* Keeps one failure in *err, a stop before all others, and logs the others. */
+static void add_failure(const struct error *why, int *failed, FILE *log,
+			struct error *err)
+{
+	const int replaces = !*failed || why->kind == ERROR_STOPPED;
+
+	if (*failed)
+		fprintf(log, "%s\n", replaces ? err->message : why->message);
+	if (replaces)
+		*err = *why;
+	*failed = -1;
+}
+
+/* Leaves the rows of the targets that could be measured. Fails if a target
+ * could not be, or after a signal; the log has every failure but *err. */
 static int measure(struct networks *networks, const struct options *options,
 		   FILE *log, struct error *err)
 {
@@ -102,12 +115,10 @@ static int measure(struct networks *networks, const struct options *options,
 			networks->count++;
 			continue;
 		}
-		if (t + 1 < targets && why.kind != ERROR_STOPPED)
-			fprintf(log, "%s\n", why.message);
-		if (!failed || why.kind == ERROR_STOPPED)
-			*err = why;
-		failed = -1;
+		add_failure(&why, &failed, log, err);
 	}
+	if (interrupt_signal() && !failed)
+		failed = error_set(err, ERROR_STOPPED, "interrupted");
 	return failed;
 }
 
