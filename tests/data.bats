@@ -499,5 +499,8 @@ refused() {
 	[ "$output" = "bench: --synthetic-train 70 has no effect on data set 'fake': name --dataset synthetic, or leave it out" ]
 	run -2 "$BENCH" run cpu-1 -m tiny -d fake --synthetic-test 70 -s 1 --out made
 	[[ "$output" == *"--synthetic-test 70 has no effect on data set 'fake'"* ]]
+	# No file is looked for first.
+	run -2 "$BENCH" measure cpu-1 -d mnist --data-dir none --synthetic-test 70
+	[[ "$output" == *"--synthetic-test 70 has no effect on data set 'mnist'"* ]]
 	run -0 "$BENCH" run cpu-1 -m tiny -d fake -s 1 -e 1 --test off -q --out made
 }

@@ -549,8 +549,8 @@ int plan_iterations(struct training *training, const struct options *options,
 
 /* Numbers of samples that were asked for are of the set that has none of its
  * own. What a parent passes on is its default. */
-static int check_counts(const struct dataset *dataset,
-			const struct options *options, struct error *err)
+static int check_counts(const char *dataset, const struct options *options,
+			struct error *err)
 {
 	const struct {
 		const char *name;
@@ -562,7 +562,7 @@ static int check_counts(const struct dataset *dataset,
 		  options_defaults.synthetic_test },
 	};
 
-	if (!strcmp(dataset->name, "synthetic"))
+	if (!strcmp(dataset, "synthetic"))
 		return 0;
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
 		if (counts[i].count != counts[i].usual)
@@ -570,7 +570,7 @@ static int check_counts(const struct dataset *dataset,
 					 "effect on data set '%s': name "
 					 "--dataset synthetic, or leave it out",
 					 counts[i].name, counts[i].count,
-					 dataset->name);
+					 dataset);
 	return 0;
 }
 
@@ -592,7 +592,7 @@ int plan_dataset(struct dataset *dataset, const struct options *options,
 		.is_scan = is_scan,
 	};
 
-	return dataset_load(dataset, &request, err) ||
-			       check_counts(dataset, options, err) ?
+	return check_counts(request.name, options, err) ||
+			       dataset_load(dataset, &request, err) ?
 		       -1 : 0;
 }
