@@ -317,6 +317,11 @@ a_launcher() {
 	[ ! -e made ]
 	run -4 --separate-stderr "$BENCH" env --network cpu-2@mpi
 	[[ "$stderr" == *"HYDRA build details:"* ]]
+	# Its version may come after a warning.
+	a_launcher 'warning: setlocale: cannot change locale
+mpirun (Open MPI) 4.1.4' 'exit 1'
+	run -6 --separate-stderr "$BENCH" env --network cpu-2@mpi
+	[[ "$stderr" != *"--version prints"* ]]
 }
 
 @test "the launcher's own reason is told" {

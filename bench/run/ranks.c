@@ -277,21 +277,22 @@ static int check_hosts(const struct target *target, const char *hosts,
 			  target->cores);
 }
 
-/* Other libraries have a program of that name, with other options. */
+/* Other libraries have a program of that name, with other options. Warnings or
+ * a banner may come before the version; the error has the first line. */
 static int check_version(const struct plugin_known *known, struct error *err)
 {
 	const char *const words[] = { known->launcher, "--version", NULL };
-	char text[200];
+	char text[8192];
 
 	if (process_read(words, VERSION_S, text, sizeof(text), err))
 		return -1;
-	text[strcspn(text, "\n")] = '\0';
 	if (strstr(text, known->library))
 		return 0;
-	return error_set(err, ERROR_MISSING, "%s --version prints \"%s\", but "
-			 "the plug-in needs that of %s: install package %s, "
-			 "and put its %s first in $PATH", known->launcher, text,
-			 known->library, known->launcher_package,
+	text[strcspn(text, "\n")] = '\0';
+	return error_set(err, ERROR_MISSING, "%s --version prints \"%.200s\", "
+			 "but the plug-in needs that of %s: install package "
+			 "%s, and put its %s first in $PATH", known->launcher,
+			 text, known->library, known->launcher_package,
 			 known->launcher);
 }
 
