@@ -61,22 +61,23 @@ static void spoilt_models_are_usage(void **state)
 {
 	static const struct {
 		const char *model, *says;
+		size_t commands; /* of those below that refuse it */
 	} spoilt[] = {
 		{ "wide-window", "model 'wide-window', layer 2 (conv 'next'): "
-		  "a window of 3x3 is larger than its input of 3x2x2" },
+		  "a window of 3x3 is larger than its input of 3x2x2", 3 },
 		{ "no-loss", "model 'no-loss', layer 1 (relu): the last layer "
-		  "has to be a loss" },
+		  "has to be a loss", 3 },
 		{ "few-classes", "model 'few-classes', layer 2 (loss): has "
-		  "8 classes, but data set 'synthetic' has 10" },
+		  "8 classes, but data set 'synthetic' has 10", 2 },
 		{ "no-recipe", "model 'no-recipe': batch is 0 in its recipe, "
-		  "where it is more than 0" },
+		  "where it is more than 0", 3 },
 	};
 	static const char *const commands[] = { "run cpu-1", "measure cpu-1",
 						"verify cpu" };
 
 	(void)state;
 	for (size_t m = 0; m < COUNT(spoilt); m++)
-		for (size_t c = 0; c < COUNT(commands); c++) {
+		for (size_t c = 0; c < spoilt[m].commands; c++) {
 			char line[128];
 			struct said said;
 

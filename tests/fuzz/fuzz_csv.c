@@ -109,7 +109,7 @@ static void make_tables(const char *path, int mode)
 
 	MUST(out && log);
 	setlocale(LC_CTYPE, mode & 16 ? "C.UTF-8" : "C");
-	if (mode & 64)
+	if ((mode & 66) == 64)
 		*(mode & 1 ? &options.export_csv : &options.export_json) = "-";
 	options.cores = (mode & 66) == 66;
 	if (table_command(&options, out, log, &err)) {
