@@ -87,3 +87,12 @@ results_are_whole() {
 	exhaust memory "$(every 11)" nothing nothing FAIL_VERB=run -- \
 		run null-1 null-2 "${TINY[@]}" --dry-run
 }
+
+@test "images in files" {
+	mkdir -p set/train/a/more set/val/a
+	cp "$BATS_TEST_DIRNAME/images/rgb.png" set/train/a/more
+	cp "$BATS_TEST_DIRNAME/images/rgb.png" set/val/a
+	exhaust memory "$(every 3)" nothing nothing -- measure null-1 \
+		--model tiny --dataset folder --data-dir set --epochs 1 \
+		--steps 1 --test off --warmup 0 -q
+}

@@ -2,7 +2,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fts.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,6 +37,12 @@ static int by_bytes(const struct dirent **a, const struct dirent **b)
 static int is_shown(const struct dirent *entry)
 {
 	return entry->d_name[0] != '.';
+}
+
+static int is_below(const struct dirent *entry)
+{
+	return strcmp(entry->d_name, ".") != 0 &&
+	       strcmp(entry->d_name, "..") != 0;
 }
 
 /* Names of images end as ImageFolder's IMG_EXTENSIONS. */
@@ -196,19 +201,34 @@ static void leave_out(struct folder *folder, enum folder_left why,
 		text_clean(left->first, sizeof(left->first), path, 0);
 }
 
-/* A file below the folder of a class; path begins below DIR. */
-static int take_file(struct folder *folder, struct folder_part *part,
-		     const FTSENT *file, uint16_t label, struct error *err)
+/* The walk below the folder of a class. */
+struct walk {
+	struct folder *folder;
+	struct folder_part *part;
+	uint16_t label;
+	char path[PATH_MAX]; /* the folder or file that it has come to */
+};
+
+/* A folder of walk.path, and those above it. */
+struct level {
+	const struct level *above; /* NULL: this is the class */
+	dev_t device;
+	ino_t inode;
+	int is_hidden; /* a name below the class begins with a dot */
+};
+
+static int take_file(struct walk *walk, const char *name, int is_hidden,
+		     struct error *err)
 {
-	const char *path = file->fts_path + strlen(folder->dir) + 1;
-	const struct folder_sample sample = { .path = path, .label = label };
-	const int is_hidden = file->fts_name[0] == '.' ||
-			      file->fts_parent->fts_number;
-	const int is_read = ends_as(file->fts_name, read_ends);
+	struct folder *folder = walk->folder;
+	const char *path = walk->path + strlen(folder->dir) + 1;
+	const struct folder_sample sample = { .path = path,
+					      .label = walk->label };
+	const int is_read = ends_as(name, read_ends);
 
 	if (is_read && !is_hidden)
-		return folder_add(folder, part, &sample, err);
-	if (is_read || ends_as(file->fts_name, unread_ends))
+		return folder_add(folder, walk->part, &sample, err);
+	if (is_read || ends_as(name, unread_ends))
 		leave_out(folder, is_hidden ? FOLDER_HIDDEN : FOLDER_UNREAD,
 			  path);
 	else if (!is_hidden)
@@ -216,35 +236,52 @@ static int take_file(struct folder *folder, struct folder_part *part,
 	return 0;
 }
 
-/* Marks a folder by its fts_number where a name of its path, below the class,
- * begins with a dot. */
-static int take_entry(struct folder *folder, struct folder_part *part,
-		      FTSENT *entry, uint16_t label, struct error *err)
+static int walk_folder(struct walk *walk, const struct level *above,
+		       int is_hidden, struct error *err);
+
+static int walk_entry(struct walk *walk, const struct level *level,
+		      const char *name, struct error *err)
 {
-	if (entry->fts_pathlen >= PATH_MAX)
-		return refuse_length(folder->dir, entry->fts_name, err);
-	switch (entry->fts_info) {
-	case FTS_D:
-		entry->fts_number = entry->fts_level &&
-				    (entry->fts_name[0] == '.' ||
-				     entry->fts_parent->fts_number);
-		return 0;
-	case FTS_DP:
-		return 0;
-	case FTS_DC:
-		return error_set(err, ERROR_INPUT, "%.800s: a link to a folder "
-				 "that it is in; remove it", entry->fts_path);
-	case FTS_DNR:
-	case FTS_ERR:
-		return refuse_reading(entry->fts_path, entry->fts_errno, err);
-	default:
-		return take_file(folder, part, entry, label, err);
-	}
+	const int is_hidden = level->is_hidden || name[0] == '.';
+	const size_t length = strlen(walk->path);
+	int failed;
+
+	if (length + 1 + strlen(name) >= sizeof(walk->path))
+		return refuse_length(walk->folder->dir, name, err);
+	snprintf(walk->path + length, sizeof(walk->path) - length, "/%s", name);
+	failed = is_folder(walk->path) == 1 ?
+			 walk_folder(walk, level, is_hidden, err) :
+			 take_file(walk, name, is_hidden, err);
+	walk->path[length] = '\0';
+	return failed;
 }
 
-static int by_file_name(const FTSENT **a, const FTSENT **b)
+/* Takes the files below walk->path. Not by fts_open(), which in glibc 2.36
+ * uses memory that it did not get. */
+static int walk_folder(struct walk *walk, const struct level *above,
+		       int is_hidden, struct error *err)
 {
-	return strcmp((*a)->fts_name, (*b)->fts_name);
+	struct level level = { .above = above, .is_hidden = is_hidden };
+	struct names names;
+	struct stat about;
+	int failed = 0;
+
+	if (stat(walk->path, &about))
+		return refuse_reading(walk->path, errno, err);
+	level.device = about.st_dev;
+	level.inode = about.st_ino;
+	for (; above; above = above->above)
+		if (above->device == level.device &&
+		    above->inode == level.inode)
+			return error_set(err, ERROR_INPUT, "%.800s: a link to "
+					 "a folder that it is in; remove it",
+					 walk->path);
+	if (names_read(&names, walk->path, is_below, err))
+		return -1;
+	for (int i = 0; i < names.count && !failed; i++)
+		failed = walk_entry(walk, &level, names.list[i]->d_name, err);
+	names_release(&names);
+	return failed;
 }
 
 /* For qsort_r: as Python sorts os.walk(), by the path of the folder (in which
@@ -262,36 +299,6 @@ static int by_folder(const void *a, const void *b, void *text)
 	return strcmp(first + one, second + two);
 }
 
-/* The images below path, the folder of a class, and how many there are. */
-static int walk_class(struct folder *folder, struct folder_part *part,
-		      char *path, uint16_t label, struct error *err)
-{
-	char *const roots[] = { path, NULL };
-	FTS *walk = fts_open(roots, FTS_LOGICAL | FTS_NOCHDIR, by_file_name);
-	const int before = part->count;
-	int failed = 0;
-
-	if (!walk)
-		return error_memory(err, path);
-	while (!failed) {
-		FTSENT *entry;
-
-		errno = 0;
-		entry = fts_read(walk);
-		if (!entry && errno)
-			failed = refuse_reading(path, errno, err);
-		if (!entry)
-			break;
-		failed = take_entry(folder, part, entry, label, err);
-	}
-	fts_close(walk);
-	if (failed)
-		return -1;
-	qsort_r(part->paths + before, (size_t)(part->count - before),
-		sizeof(*part->paths), by_folder, folder->text);
-	return 0;
-}
-
 /* The images below DIR/below/class. */
 static int list_class(struct folder *folder, struct folder_part *part,
 		      const char *below, const char *class, uint16_t label,
@@ -299,16 +306,21 @@ static int list_class(struct folder *folder, struct folder_part *part,
 {
 	const int unread = folder->left[FOLDER_UNREAD].count;
 	const int before = part->count;
-	char inner[PATH_MAX], path[PATH_MAX];
+	struct walk walk = { folder, part, label, "" };
+	char inner[PATH_MAX];
 
 	if (join(inner, below, class, err) ||
-	    join(path, folder->dir, inner, err) ||
-	    walk_class(folder, part, path, label, err))
+	    join(walk.path, folder->dir, inner, err) ||
+	    walk_folder(&walk, NULL, 0, err))
 		return -1;
-	if (part->count > before)
+	if (part->count > before) {
+		qsort_r(part->paths + before, (size_t)(part->count - before),
+			sizeof(*part->paths), by_folder, folder->text);
 		return 0;
+	}
 	return error_set(err, ERROR_INPUT, "%.800s: has no file .jpg, .jpeg or "
-			 ".png; %s this folder of a class, or remove it", path,
+			 ".png; %s this folder of a class, or remove it",
+			 walk.path,
 			 folder->left[FOLDER_UNREAD].count > unread ?
 				 "convert the images in" : "put images into");
 }
