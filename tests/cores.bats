@@ -400,8 +400,14 @@ has_epochs_or_ended() {
 	said() { tr -s ' \n' ' ' <<<"$output"; }
 	run -0 "$BENCH" run openblas-1 cpu-1 cpu-2 "${TINY[@]:0:10}" \
 		--progress never --out made
-	[[ "$(said)" == *"- verified: first losses, within "*" (cpu-1 as openblas-1), equal parameters of the cores of cpu-2; not verified: first losses of cpu-2 (no other begins alike), gradients (bench verify openblas cpu -m tiny) "* ]]
+	[[ "$(said)" == *"- verified: first losses, within "*" (cpu-1 as openblas-1), equal parameters of the cores of cpu-2; not verified: first losses of cpu-2 (no other begins alike), gradients ($BENCH verify openblas cpu -m tiny) "* ]]
 	[[ "$(said)" != *"losses differ"* ]]
+	# A command takes a backend once, and ranks by their transport.
+	cp -r made named
+	sed -i 's/openblas-1/opencl:1/; s/cpu-1/opencl/; s/cpu-2/cpu-2@mpi/' \
+		named/*.csv
+	run -0 "$BENCH" table named
+	[[ "$(said)" == *"gradients ($BENCH verify opencl:1 cpu-2@mpi -m tiny; $BENCH verify opencl -m tiny) "* ]]
 	run -0 "$BENCH" table made --details
 	[[ "$(said)" == *"- verified: first losses, within "* ]]
 	run -0 "$BENCH" table made -q

@@ -480,9 +480,14 @@ folder that bench table reads"* ]]
 		[ "$option" != --export-csv=- ] || [ "${#lines[@]}" = 2 ]
 		case $option in
 		-q | --export*) [[ $output != *"earlier campaigns"* ]] ;;
-		*) [[ "$(tr -s ' \n' ' ' <<<"$output")" == *"- earlier campaigns in this folder: early, 2"*"; bench table made shows all"* ]] ;;
+		*) [[ "$(tr -s ' \n' ' ' <<<"$output")" == *"- earlier campaigns in this folder: early, 2"*"; $BENCH table made shows all"* ]] ;;
 		esac
 	done
+	# As a shell takes it.
+	"$BENCH" run null-1 "${TINY[@]}" --out "made of two" >/dev/null
+	run -0 --separate-stderr "$BENCH" run null-2 "${TINY[@]:0:10}" \
+		--progress never --out "made of two"
+	[[ "$(tr -s ' \n' ' ' <<<"$output")" == *"; $BENCH table 'made of two' shows all"* ]]
 	# They are named as far as four go.
 	[[ "$(tr -s ' \n' ' ' <<<"$("$BENCH" run null-1 "${TINY[@]:0:10}" --out made 2>/dev/null)")" == \
 		*"early, "*", late, late and 3 more; "* ]]

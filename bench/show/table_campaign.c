@@ -1,11 +1,13 @@
 /* What is said at the end of the tables: what each setup was, on which machine
  * and devices, and what did not work. */
+#include <limits.h>
 #include <string.h>
 
 #include "bench/record/run.h"
 #include "bench/show/table_view.h"
 #include "bench/system/memory.h"
 #include "bench/system/text.h"
+#include "bench/system/words.h"
 #include "models/model.h"
 
 #define MOST_EARLIER 4 /* campaigns that are named */
@@ -293,7 +295,7 @@ void table_print_earlier(const struct campaign *campaign,
 {
 	struct names met = { 0 };
 	struct error ignored;
-	char list[512] = "";
+	char list[512] = "", command[2 * PATH_MAX];
 
 	for (size_t i = 0; i < campaign->earlier_runs; i++) {
 		const struct run *run = &campaign->runs[i];
@@ -309,9 +311,9 @@ void table_print_earlier(const struct campaign *campaign,
 	if (met.count > MOST_EARLIER)
 		text_append(list, sizeof(list), " and %d more",
 			    met.count - MOST_EARLIER);
+	words_command(command, sizeof(command), "table", campaign->dir);
 	if (met.count && !options->quiet)
 		print_note(out, options, "earlier campaigns in this folder: "
-			   "%s; bench table %s shows all", list,
-			   campaign->dir);
+			   "%s; %s shows all", list, command);
 	names_free(&met);
 }

@@ -10,6 +10,7 @@
 #include "bench/record/run.h"
 #include "bench/show/table_view.h"
 #include "bench/system/text.h"
+#include "bench/system/words.h"
 
 /* Relative gaps of losses: of one computation in fp32 or fp64, through batch
  * norms, and in shorter numbers, which round otherwise on each backend. */
@@ -128,33 +129,76 @@ static void find_verified(struct verified *verified, const struct view *view,
 	}
 }
 
-/* The command that verifies the setup's backends. */
+#define MOST_COMMANDS 4
+
+/* What bench verify compares in each of its commands, such as " cpu opencl:1":
+ * a command takes a backend once. What does not fit is left out. */
+struct to_verify {
+	char targets[MOST_COMMANDS][200];
+};
+
+/* Is a word of the list name, or name and then one of the marks? */
+static int has_word(const char *list, const char *name, size_t length,
+		    const char *marks)
+{
+	while ((list = strchr(list, ' ')))
+		if (!strncmp(++list, name, length) &&
+		    (!list[length] || strchr(marks, list[length])))
+			return 1;
+	return 0;
+}
+
+/* A backend, with its device. A target with a transport is named whole, since
+ * bench verify compares the sums of a backend by threads and fork alone. */
+static void add_to_verify(struct to_verify *all, const char *target)
+{
+	const size_t length = strcspn(target, "-@:+");
+	const char *device = strchr(target, ':');
+	char backend[64], name[96];
+	int c = 0;
+
+	snprintf(backend, sizeof(backend), "%.*s", (int)length, target);
+	if (!strcmp(backend, "null") || !strcmp(backend, "reference"))
+		return;
+	if (strchr(target, '@'))
+		snprintf(name, sizeof(name), "%s", target);
+	else
+		snprintf(name, sizeof(name), "%s%.30s", backend,
+			 device ? device : "");
+	for (; c < MOST_COMMANDS; c++) {
+		char *list = all->targets[c];
+
+		if (has_word(list, name, strlen(name), " "))
+			return;
+		if (has_word(list, backend, strlen(backend), " -@:"))
+			continue;
+		text_append(list, sizeof(all->targets[c]), " %s", name);
+		return;
+	}
+}
+
+/* The commands that verify the setup's backends. */
 static void command_text(char *text, size_t size, const struct view *view,
 			 const struct line *line)
 {
 	const struct run *run = find_settings(view->results, line);
 	const char *precision = run ? run_odd_precision(run) : "";
-	char name[64], padded[66];
+	struct to_verify all = { .targets = { "" } };
+	char command[600];
 
-	snprintf(text, size, "bench verify");
-	for (int t = 0; t < view->results->target_count; t++) {
-		const char *target = view->results->targets[t];
-		const char *device = strchr(target, ':');
-
-		if (!line->cells[t].run)
-			continue;
-		snprintf(name, sizeof(name), "%.*s%s",
-			 (int)strcspn(target, "-@:+"), target,
-			 device ? device : "");
-		snprintf(padded, sizeof(padded), " %s", name);
-		if (!strstr(text, padded) && strcmp(name, "null") != 0 &&
-		    strcmp(name, "reference") != 0)
-			text_append(text, size, "%s", padded);
+	for (int t = 0; t < view->results->target_count; t++)
+		if (line->cells[t].run)
+			add_to_verify(&all, view->results->targets[t]);
+	words_command(command, sizeof(command), "verify", NULL);
+	text[0] = '\0';
+	for (int c = 0; c < MOST_COMMANDS && (!c || all.targets[c][0]); c++) {
+		text_append(text, size, "%s%s%s", c ? "; " : "", command,
+			    all.targets[c]);
+		if (run && strcmp(run->model, "mnist") != 0)
+			text_append(text, size, " -m %s", run->model);
+		if (precision[0])
+			text_append(text, size, " --precision %s", precision);
 	}
-	if (run && strcmp(run->model, "mnist") != 0)
-		text_append(text, size, " -m %s", run->model);
-	if (precision[0])
-		text_append(text, size, " --precision %s", precision);
 }
 
 int view_differing_losses(const struct view *view, const struct line *line)
@@ -173,7 +217,7 @@ void view_verified(const struct view *view, const struct line *line,
 		   struct names *told)
 {
 	struct verified verified;
-	char command[400], text[1800] = "";
+	char command[1200], text[2048] = "";
 
 	find_verified(&verified, view, line);
 	if (!verified.targets)

@@ -196,6 +196,7 @@ void words_command(char *text, size_t size, const char *words,
 {
 	text[0] = '\0';
 	append_word(text, size, program_invocation_name);
-	text_append(text, size, " %s ", words);
-	append_word(text, size, argument);
+	text_append(text, size, " %s%s", words, argument ? " " : "");
+	if (argument)
+		append_word(text, size, argument);
 }

@@ -40,7 +40,7 @@ int words_split(const char *text, const char *option, char ***words,
 
 /*
  * What the user may type next, as a shell takes it: this program as it was
- * called, words, and an argument, in quotes where it needs them.
+ * called, words, and an argument (NULL: none), in quotes where it needs them.
  */
 void words_command(char *text, size_t size, const char *words,
 		   const char *argument);
