@@ -503,11 +503,11 @@ folder that bench table reads"* ]]
 	run -0 "$BENCH" run null-1 "${TINY[@]}" --label "$most" --out made
 	[ "$(cell made/runs.csv 1 label)" = "$most" ]
 	run -2 "$BENCH" run null-1 "${TINY[@]}" --label "${most}x" --out more
-	[ "$output" = "bench: --label: 64 bytes, where 63 are most; shorten\
+	[ "$output" = "bench: --label: 64 bytes, at most 63 are allowed; shorten\
  '${most}x'" ]
 	[ ! -e more ]
 	run -2 "$BENCH" measure null-1 "${TINY[@]}" --run-id "$most"
-	[[ "$output" == *"--run-id: 63 bytes, where 47 are most"* ]]
+	[[ "$output" == *"--run-id: 63 bytes, at most 47 are allowed"* ]]
 }
 
 @test "a folder that cannot be written to names the way out" {

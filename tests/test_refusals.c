@@ -144,14 +144,14 @@ static void cores_without_samples_are_usage(void **state)
 {
 	static const struct refusal batches[] = {
 		{ "cpu-4 --global-batch 3",
-		  "an iteration has 3 samples for 4 cores, so that some cores "
-		  "never have one" },
+		  "an iteration has 3 samples for 4 cores: a core without "
+		  "samples has no statistics to test with" },
 		{ "openblas-8 --global-batch 2",
-		  "an iteration has 2 samples for 8 cores, so that some cores "
-		  "never have one" },
+		  "an iteration has 2 samples for 8 cores: a core without "
+		  "samples has no statistics to test with" },
 		{ "reference-2 --global-batch 1 --steps 1",
-		  "an iteration has 1 sample for 2 cores, so that some cores "
-		  "never have one" },
+		  "an iteration has 1 sample for 2 cores: a core without "
+		  "samples has no statistics to test with" },
 		{ "cpu-4 --global-batch 4", NULL },
 		{ "cpu-4 --global-batch 23", NULL },
 	};

@@ -144,8 +144,8 @@ static int add_text(const struct option_row *row, const char *text,
 static int refuse_length(const struct option_row *row, const char *text,
 			 struct error *err)
 {
-	return error_set(err, ERROR_USAGE, "--%s: %zu bytes, where %.0f are "
-			 "most; shorten '%.100s'", row->name, strlen(text),
+	return error_set(err, ERROR_USAGE, "--%s: %zu bytes, at most %.0f are "
+			 "allowed; shorten '%.100s'", row->name, strlen(text),
 			 row->most, text);
 }
 

@@ -40,9 +40,9 @@ static int check_statistics(const struct training *training, int samples,
 		row++;
 	layer_describe(&training->model, row, where, sizeof(where));
 	return error_set(err, ERROR_USAGE, "model '%s', %s: an iteration has "
-			 "%d sample%s for %d cores, so that some cores never "
-			 "have one, and no statistics to test with; choose %d "
-			 "cores or fewer, or a --global-batch of %d or more",
+			 "%d sample%s for %d cores: a core without samples has "
+			 "no statistics to test with; choose %d cores or "
+			 "fewer, or a --global-batch of %d or more",
 			 training->model.name, where, samples,
 			 samples == 1 ? "" : "s", cores, samples, cores);
 }

@@ -268,8 +268,8 @@ static int check_hosts(const struct target *target, const char *hosts,
 	if (found < 0 || !slots)
 		return error_set(err, ERROR_USAGE, "--hosts %.300s: expected "
 				 "NAME or NAME:SLOTS, found '%.*s'; a name has "
-				 "letters, digits, '.', '_' and '-', which is "
-				 "not its first, and there is a slot or more",
+				 "letters, digits, '.', '_' and '-' and does "
+				 "not begin with '-'; SLOTS is 1 or more",
 				 hosts, (int)strcspn(entry, ","), entry);
 	return slots >= target->cores ? 0 :
 		error_set(err, ERROR_USAGE, "--hosts %.300s: %ld slots, and %s "

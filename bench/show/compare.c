@@ -287,8 +287,8 @@ static int check_equal(const struct comparison *comparison, struct error *err)
 		if (!comparison->rows[i].unequal)
 			return 0;
 	return comparison->row_count ?
-		error_set(err, ERROR_INPUT, "%.300s and %.300s did other work, "
-			  "and nothing of it can be compared: %s",
+		error_set(err, ERROR_INPUT, "%.300s and %.300s cannot be "
+			  "compared, because their work differs: %s",
 			  comparison->first_name, comparison->second_name,
 			  comparison->rows[0].reason) : 0;
 }
