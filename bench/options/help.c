@@ -9,6 +9,28 @@
 #define VERB_ROOM 22 /* of the arguments of verbs */
 #define VERB_INDENT (18 + VERB_ROOM + 1)
 
+const char *option_help(const struct option_row *row, enum verb verb)
+{
+	for (const struct option_words *own = option_words; own->name; own++)
+		if (own->verb == verb && !strcmp(own->name, row->name))
+			return own->help;
+	return row->help;
+}
+
+size_t option_explain(const struct option_row *row, enum verb verb, char *text,
+		      size_t size)
+{
+	size_t length = (size_t)snprintf(text, size, "%s",
+					 option_help(row, verb));
+
+	for (int i = 0; i < OPTION_MOST_CHOICES && row->choices[i]; i++)
+		length += (size_t)snprintf(length < size ? text + length : NULL,
+					   length < size ? size - length : 0,
+					   "%s%s", i ? ", " : ": ",
+					   row->choices[i]);
+	return length;
+}
+
 static void print_row(FILE *out, const struct option_row *row, enum verb verb)
 {
 	const size_t size = option_explain(row, verb, NULL, 0) + 1;

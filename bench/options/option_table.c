@@ -530,28 +530,6 @@ int verb_knows(enum verb verb, const struct option_row *row)
 				    row->verbs >> verb & 1;
 }
 
-const char *option_help(const struct option_row *row, enum verb verb)
-{
-	for (const struct option_words *own = option_words; own->name; own++)
-		if (own->verb == verb && !strcmp(own->name, row->name))
-			return own->help;
-	return row->help;
-}
-
-size_t option_explain(const struct option_row *row, enum verb verb, char *text,
-		      size_t size)
-{
-	size_t length = (size_t)snprintf(text, size, "%s",
-					 option_help(row, verb));
-
-	for (int i = 0; i < OPTION_MOST_CHOICES && row->choices[i]; i++)
-		length += (size_t)snprintf(length < size ? text + length : NULL,
-					   length < size ? size - length : 0,
-					   "%s%s", i ? ", " : ": ",
-					   row->choices[i]);
-	return length;
-}
-
 const struct option_row *option_find(const char *name)
 {
 	const struct option_row *row = option_rows;
