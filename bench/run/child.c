@@ -218,11 +218,8 @@ static void end_unmet(struct listener *listener, double now)
 	    now < listener->began_at + RANKS_MEET_S ||
 	    poll(&(struct pollfd){ listener->errors, POLLIN, 0 }, 1, 0) > 0)
 		return;
-	if (!log->lost[0] && !listener->forwarded)
-		snprintf(log->lost, sizeof(log->lost), "the cores on hosts "
-			 "%.80s have not met within %d s: one of them does not "
-			 "answer, or its link is down", log->hosts,
-			 RANKS_MEET_S);
+	if (!listener->forwarded)
+		launcher_log_unmet(log, RANKS_MEET_S);
 	process_end(whom(listener), PROCESS_GRACE_S, &listener->kill_at);
 }
 
@@ -407,18 +404,10 @@ void child_blame(struct child_result *result, const char *target,
 /* A line for a child that was ended before it could write its own. */
 static void make_run(struct run *run, const struct listener *listener)
 {
-	const struct process_status *status = &listener->status;
-
 	begin_run(run, listener->request->target, listener->request->run_id);
 	snprintf(run->started_utc, sizeof(run->started_utc), "%s",
 		 listener->started_utc);
-	if (status->signal)
-		snprintf(run->reason, sizeof(run->reason),
-			 "ended by signal %d (%s)", status->signal,
-			 strsignal(status->signal));
-	else
-		snprintf(run->reason, sizeof(run->reason),
-			 "ended with exit code %d", status->code);
+	process_describe(&listener->status, run->reason, sizeof(run->reason));
 }
 
 /* A command says nothing about itself. */

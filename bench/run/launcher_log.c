@@ -200,3 +200,11 @@ void launcher_log_end(struct launcher_log *log, int to)
 		end_block(log);
 	log->in_block = 0;
 }
+
+void launcher_log_unmet(struct launcher_log *log, int seconds)
+{
+	if (!log->lost[0])
+		snprintf(log->lost, sizeof(log->lost), "the cores on hosts "
+			 "%.80s have not met within %d s: one of them does not "
+			 "answer, or its link is down", log->hosts, seconds);
+}

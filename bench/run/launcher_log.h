@@ -33,4 +33,8 @@ void launcher_log_feed(struct launcher_log *log, const char *bytes,
 /* Behind the last of them, whose line may have no end. */
 void launcher_log_end(struct launcher_log *log, int to);
 
+/* Sets log->lost, unless it is known, where the cores have not met in so many
+ * seconds. */
+void launcher_log_unmet(struct launcher_log *log, int seconds);
+
 #endif

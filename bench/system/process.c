@@ -246,6 +246,16 @@ int process_ended(pid_t pid, struct process_status *status, struct error *err)
 	return ended > 0;
 }
 
+void process_describe(const struct process_status *status, char *text,
+		      size_t size)
+{
+	if (status->signal)
+		snprintf(text, size, "ended by signal %d (%s)", status->signal,
+			 strsignal(status->signal));
+	else
+		snprintf(text, size, "ended with exit code %d", status->code);
+}
+
 int process_watch(pid_t pid)
 {
 	/* Since Linux 5.3; closed at an exec. */

@@ -83,6 +83,10 @@ int process_restart(char *const *argv, const char *variable,
 /* Waits for the end of a process, through any signal that we handle. */
 int process_wait(pid_t pid, struct process_status *status, struct error *err);
 
+/* "ended by signal 9 (Killed)", or "ended with exit code 1". */
+void process_describe(const struct process_status *status, char *text,
+		      size_t size);
+
 /* Has it ended? 1 and its status, without waiting; 0; or -1. */
 int process_ended(pid_t pid, struct process_status *status, struct error *err);
 
