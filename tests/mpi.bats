@@ -514,7 +514,7 @@ halving_plugin() {
 	run -2 "$BENCH" verify cpu-2@mpi --model tiny "${DATA[@]}" --team made
 	[[ "$output" == *"0 of its 2 cores were started"* ]]
 	run -2 "$BENCH" verify cpu --model tiny "${DATA[@]}" --team made
-	[[ "$output" == *"--team is of one core of one target"* ]]
+	[[ "$output" == *"--team needs one target with a number of cores"* ]]
 	run -2 env PATH=/nowhere "$BENCH" verify cpu-2@mpi --model tiny \
 		"${DATA[@]}" --steps 1
 	[[ "$output" == *"no mpirun in "*openmpi-bin* ]]

@@ -465,7 +465,6 @@ int random_model_samples(const struct random_model *drawn, int tested,
 	return 0;
 }
 
-
 void random_model_copy(struct random_model *to, const struct random_model *from)
 {
 	*to = *from;
@@ -559,21 +558,15 @@ static int reduce(int *number, int least)
 	return *number != before;
 }
 
+#define NUMBERS_OF_ROW 4
+
 static int reduce_row(struct layer *layer, int what)
 {
-	switch (what) {
-	case 0:
-		return reduce(&layer->outputs, 1);
-	case 1:
-		return reduce(&layer->window, 1);
-	case 2:
-		return reduce(&layer->stride, 1);
-	default:
-		return reduce(&layer->pad, 0);
-	}
-}
+	int *const numbers[NUMBERS_OF_ROW] = { &layer->outputs, &layer->window,
+					       &layer->stride, &layer->pad };
 
-#define NUMBERS_OF_ROW 4
+	return reduce(numbers[what], numbers[what] != &layer->pad);
+}
 
 int random_model_shrink(struct random_model *smaller,
 			const struct random_model *drawn, int way)

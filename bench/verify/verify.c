@@ -368,8 +368,9 @@ static int be_core(struct verification *v, FILE *log, struct error *err)
 	int failed;
 
 	if (v->count != 1 || !result->own_cores)
-		return error_set(err, ERROR_USAGE, "--team is of one core of "
-				 "one target, such as cpu-2@mpi: leave it out");
+		return error_set(err, ERROR_USAGE, "--team needs one target "
+				 "with a number of cores, such as cpu-2@mpi; "
+				 "bench adds it itself: leave it out");
 	if (ranks_check_started(&result->target, err))
 		return -1;
 	failed = prepare(v, &dataset, err);
