@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bench/run/ranks.h"
 #include "bench/system/file.h"
 #include "bench/system/hash.h"
 #include "bench/system/kernel.h"
@@ -159,6 +160,17 @@ static int look(struct proof *proof, double seconds, struct error *err)
 	return 0;
 }
 
+/* A launcher and its ranks use libraries, components and settings, on several
+ * hosts, that no look at this program shows. */
+static int is_launched(const struct proof *proof)
+{
+	struct target target;
+	struct error unknown;
+
+	return !target_parse(&target, proof->target->name, &unknown) &&
+	       ranks_are_launched(&target);
+}
+
 int proof_open(struct proof *proof, double seconds, struct error *err)
 {
 	char path[PATH_MAX];
@@ -168,7 +180,7 @@ int proof_open(struct proof *proof, double seconds, struct error *err)
 	proof->environment = arm_environment(proof->arm, 0, err);
 	if (!proof->environment)
 		return -1;
-	if (find_program(proof, path) ||
+	if (is_launched(proof) || find_program(proof, path) ||
 	    objects_open(&proof->objects, &cause))
 		return 0;
 	if (look(proof, seconds, &cause)) {

@@ -25,9 +25,9 @@ struct proof {
 
 /*
  * Starts the program, which opens its device, to see what it maps now; takes
- * seconds at most. A side whose program is a script, or reports nothing, has
- * proofs that are not kept. ERROR_STOPPED after a signal. Close it also after a
- * failure.
+ * seconds at most. No proof is kept of a program that is a script or reports
+ * nothing, nor of cores that another program starts. ERROR_STOPPED after a
+ * signal. Close it also after a failure.
  */
 int proof_open(struct proof *proof, double seconds, struct error *err);
 void proof_close(struct proof *proof);

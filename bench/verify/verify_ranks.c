@@ -10,7 +10,6 @@
 #include "bench/options/forward.h"
 #include "bench/run/ranks.h"
 #include "bench/system/file.h"
-#include "bench/system/objects.h"
 #include "bench/system/process.h"
 #include "bench/system/terminal.h"
 
@@ -19,8 +18,6 @@
 static int run_here(const struct verify_job *job, struct target *target,
 		    int *joined, struct error *err)
 {
-	int failed;
-
 	*joined = 0;
 	if (target_load(target, err))
 		return -1;
@@ -28,10 +25,7 @@ static int run_here(const struct verify_job *job, struct target *target,
 	    target->transport->join(target->cores, err))
 		return -1;
 	*joined = target->transport->join != NULL;
-	failed = job->run(job, target->transport, target->cores, err);
-	/* A library that is left unloads its own plug-ins. */
-	objects_report();
-	return failed;
+	return job->run(job, target->transport, target->cores, err);
 }
 
 static int read_made(const char *path, const struct verify_job *job,
