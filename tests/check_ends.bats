@@ -113,17 +113,39 @@ lasting() {
 	grep -q $'\r\x1b\\[Knote: ending this run' typed
 }
 
-@test "an older base that cannot verify a target is said not to be verified" {
-	cat >older <<-END
+# refuses NAME VERSION: a program that calls itself so, and cannot verify
+# cpu-2@fork.
+refuses() {
+	local version
+	version=$("$BENCH" --version | awk 'NR == 1 { print $2 }')
+	cat >"$1" <<-END
 	#!/bin/sh
-	case "\$1 \$2" in "verify cpu-2@fork") exit 2 ;; esac
-	exec "$BENCH" "\$@"
+	case "\$1 \$2" in "verify cpu-2@fork")
+		echo "no such luck" >&2
+		exit 2
+	esac
+	"$BENCH" "\$@" || exit
+	for word; do
+		case \$word in --run-file=*)
+			rows=\$(sed 's/,$version,/,${2:-$version},/' "\${word#*=}")
+			echo "\$rows" >"\${word#*=}"
+		esac
+	done
 	END
-	chmod +x older
+	chmod +x "$1"
+}
+
+@test "an older base that cannot verify a target is said not to be verified" {
+	refuses older 0.0.1
 	local few=(cpu-2@fork --model tiny "${DATA[@]}" --warmup 1 --blocks 6 -s 3)
 	run -3 --separate-stderr "$BENCH" check "${few[@]}" --base ./older -o old
 	[[ "$stderr" == *"note: the base is not verified: it does not know the words of ./older verify cpu-2@fork "* ]]
 	[[ "$stderr" == *"verifying the head on cpu-2@fork"* ]]
+	# One of this version has to verify it.
+	refuses other
+	run -6 --separate-stderr "$BENCH" check "${few[@]}" --base ./other -o own
+	[[ "$stderr" == *"no such luck"* ]]
+	[[ "$stderr" == *"the base cannot be verified, speed not compared: see ./other verify cpu-2@fork "* ]]
 	run -6 --separate-stderr "$BENCH" check "${few[@]}" --head ./older -o new
 	[[ "$stderr" == *"the head cannot be verified, speed not compared: see ./older verify cpu-2@fork "* ]]
 }

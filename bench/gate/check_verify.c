@@ -6,6 +6,7 @@
 #include "bench/gate/check.h"
 #include "bench/gate/proof.h"
 #include "bench/options/forward.h"
+#include "bench/record/machine.h"
 #include "bench/verify/verify.h"
 
 #define STEPS 3
@@ -106,13 +107,17 @@ static int open_proof(struct proof *proof, const struct check *check, int a,
 	       proof_open(proof, seconds_of(check), err) ? -1 : 0;
 }
 
-/* An older base may not know how to verify a target as it is timed; a head has
- * to. */
-static int is_too_old(const struct check *check, int a, int code,
+/* An older base may not know how to verify a target as it is timed. A head has
+ * to, and so has a base of this version, whose pilot reported it. */
+static int is_too_old(const struct check *check, int a,
+		      const struct check_target *target, int code,
 		      const char *command)
 {
+	const struct run *pilot = &target->pilot;
+	const int is_ours = !strcmp(pilot->version, machine_version()) &&
+			    !strcmp(pilot->git_commit, machine_commit());
 	const int too_old = a != ARM_HEAD && check->arms[a].program &&
-			    code == ERROR_USAGE;
+			    !is_ours && code == ERROR_USAGE;
 
 	if (too_old && check->log)
 		fprintf(check->log, "note: the base is not verified: it does "
@@ -138,7 +143,7 @@ static int verify(const struct check *check, int a,
 	if (failed)
 		return error_set(err, cause.kind, "%s, bench verify %s: "
 				 "%.800s", arm_words[a], place, cause.message);
-	if (!code || is_too_old(check, a, code, command))
+	if (!code || is_too_old(check, a, target, code, command))
 		return 0;
 	/* 1 is its verdict; anything else says that it came to none. */
 	return error_set(err, ERROR_FAILED, code == 1 ?
