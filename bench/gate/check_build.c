@@ -1,7 +1,5 @@
 #include "bench/gate/check_build.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,53 +43,14 @@ static int start(const char *const *words, int out, int errors,
 	return 0;
 }
 
-/* What is in a pipe whose writers have ended, without its last line end. */
-static size_t read_pipe(int pipe, char *text, size_t size)
-{
-	ssize_t count = read(pipe, text, size - 1);
-
-	count -= count > 0 && text[count - 1] == '\n';
-	text[count > 0 ? count : 0] = '\0';
-	return strlen(text);
-}
-
-static const char *one_line(char *text)
-{
-	for (char *at = text; (at = strpbrk(at, "\n\t"));)
-		*at = ' ';
-	return text;
-}
-
-/* What a program prints, which fits into a pipe. Of one that fails the error
- * has its own words, in one line. */
+/* What a program prints, which must be something. */
 static int ask(const char *const *words, char *answer, size_t size,
 	       struct error *err)
 {
-	int pipes[2], errors[2], failed;
-	char said[600] = "";
-	size_t length;
-
-	if (pipe2(pipes, O_CLOEXEC))
-		return error_set(err, ERROR_FAILED, "no pipe: %s",
-				 strerror(errno));
-	if (pipe2(errors, O_CLOEXEC)) {
-		close(pipes[0]);
-		close(pipes[1]);
-		return error_set(err, ERROR_FAILED, "no pipe: %s",
-				 strerror(errno));
-	}
-	failed = start(words, pipes[1], errors[1], err);
-	close(pipes[1]);
-	close(errors[1]);
-	length = read_pipe(pipes[0], answer, size);
-	if (read_pipe(errors[0], said, sizeof(said)) && failed)
-		error_set(err, ERROR_FAILED, "%s", one_line(said));
-	close(pipes[0]);
-	close(errors[0]);
-	if (!failed && !length)
-		failed = error_set(err, ERROR_FAILED, "%s printed nothing",
-				   words[0]);
-	return failed;
+	if (process_read(words, INFINITY, 1, answer, size, err))
+		return -1;
+	return *answer ? 0 : error_set(err, ERROR_FAILED, "%s printed nothing",
+				       words[0]);
 }
 
 /*

@@ -284,7 +284,7 @@ static int check_version(const struct plugin_known *known, struct error *err)
 	const char *const words[] = { known->launcher, "--version", NULL };
 	char text[8192];
 
-	if (process_read(words, VERSION_S, text, sizeof(text), err))
+	if (process_read(words, VERSION_S, 0, text, sizeof(text), err))
 		return -1;
 	if (strstr(text, known->library))
 		return 0;

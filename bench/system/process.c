@@ -337,23 +337,50 @@ int process_run(const char *const *argv, const struct process_setting *setting,
 			 "ended", argv[0], seconds);
 }
 
-int process_read(const char *const *argv, double seconds, char *text,
-		 size_t size, struct error *err)
+/* What is in a pipe, without its last line end. */
+static void read_pipe(int pipe, char *text, size_t size)
+{
+	ssize_t count = read(pipe, text, size - 1);
+
+	count -= count > 0 && text[count - 1] == '\n';
+	text[count > 0 ? count : 0] = '\0';
+}
+
+static const char *one_line(char *text)
+{
+	for (char *at = text; (at = strpbrk(at, "\n\t"));)
+		*at = ' ';
+	return text;
+}
+
+int process_read(const char *const *argv, double seconds, int is_strict,
+		 char *text, size_t size, struct error *err)
 {
 	struct process_setting setting = { 0 };
 	struct process_status status;
-	ssize_t count = 0;
-	int pipes[2], failed;
+	int out[2], errors[2], failed;
+	char said[600];
 
-	if (pipe2(pipes, O_CLOEXEC | O_NONBLOCK))
+	if (pipe2(out, O_CLOEXEC | O_NONBLOCK))
 		return error_set(err, ERROR_FAILED, "no pipe: %s",
 				 strerror(errno));
-	setting.stdout_fd = setting.stderr_fd = pipes[1];
+	if (pipe2(errors, O_CLOEXEC | O_NONBLOCK)) {
+		close(out[0]);
+		close(out[1]);
+		return error_set(err, ERROR_FAILED, "no pipe: %s",
+				 strerror(errno));
+	}
+	setting.stdout_fd = out[1];
+	setting.stderr_fd = is_strict ? errors[1] : out[1];
 	failed = process_run(argv, &setting, seconds, &status, err);
-	if (!failed)
-		count = read(pipes[0], text, size - 1);
-	text[count > 0 ? count : 0] = '\0';
-	close(pipes[0]);
-	close(pipes[1]);
-	return failed;
+	read_pipe(out[0], text, size);
+	read_pipe(errors[0], said, sizeof(said));
+	for (int end = 0; end < 2; end++) {
+		close(out[end]);
+		close(errors[end]);
+	}
+	if (failed || !is_strict || !status.code)
+		return failed;
+	return said[0] ? error_set(err, ERROR_FAILED, "%s", one_line(said)) :
+			 error_set(err, ERROR_FAILED, "%s failed", argv[0]);
 }

@@ -128,11 +128,13 @@ int process_run(const char *const *argv, const struct process_setting *setting,
 		struct error *err);
 
 /*
- * The same of a program that prints little: text gets as much of it as fits,
- * whatever its exit code is. What is more than a pipe holds makes it wait until
- * its time is over.
+ * The same of a program that prints little: text gets as much of its standard
+ * output as fits, without the last line end. If is_strict, a program that does
+ * not end with 0 is ERROR_FAILED with its standard error in one line. Else its
+ * exit code is ignored, and text has its standard error, too. A program that
+ * prints more than a pipe holds cannot write the rest.
  */
-int process_read(const char *const *argv, double seconds, char *text,
-		 size_t size, struct error *err);
+int process_read(const char *const *argv, double seconds, int is_strict,
+		 char *text, size_t size, struct error *err);
 
 #endif
