@@ -36,12 +36,16 @@ static void a_report_has_program_and_libraries(void **state)
 {
 	struct objects objects = { 0 };
 	struct error err;
-	char self[PATH_MAX] = "";
+	char self[PATH_MAX] = "", place[PATH_MAX] = "";
 
 	(void)state;
 	assert_true(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
 	if (objects_open(&objects, &err))
 		fail_msg("%s", err.message);
+	/* In memory: no folder has to be writable. */
+	assert_true(readlink(strchr(objects.variable, '/'), place,
+			     sizeof(place) - 1) > 0);
+	assert_memory_equal(place, "/memfd:", strlen("/memfd:"));
 	objects_report(); /* to nobody */
 	read_reports(&objects);
 	assert_int_equal(objects.count, 0);

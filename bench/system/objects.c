@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -71,14 +72,19 @@ void objects_report(void)
 
 int objects_open(struct objects *objects, struct error *err)
 {
-	objects->reports = tmpfile();
-	if (!objects->reports)
-		return error_set(err, ERROR_OUTPUT, "no temporary file: %s",
-				 strerror(errno));
-	snprintf(objects->variable, sizeof(objects->variable),
-		 VARIABLE "=/proc/%ld/fd/%d", (long)getpid(),
-		 fileno(objects->reports));
-	return 0;
+	const int fd = memfd_create("bench-objects", MFD_CLOEXEC);
+
+	objects->reports = fd < 0 ? NULL : fdopen(fd, "r");
+	if (objects->reports) {
+		snprintf(objects->variable, sizeof(objects->variable),
+			 VARIABLE "=/proc/%ld/fd/%d", (long)getpid(), fd);
+		return 0;
+	}
+	error_set(err, ERROR_FAILED, "no memory for the mapped files: %s",
+		  strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return -1;
 }
 
 static int compare(const void *left, const void *right)
@@ -95,8 +101,8 @@ static int take_text(struct objects *objects, struct error *err)
 	ssize_t count = 1;
 
 	if (fstat(fd, &about))
-		return error_set(err, ERROR_OUTPUT, "no temporary file: %s",
-				 strerror(errno));
+		return error_set(err, ERROR_FAILED, "the mapped files cannot "
+				 "be read: %s", strerror(errno));
 	objects->text = malloc((size_t)about.st_size + 1);
 	if (!objects->text)
 		return error_memory(err, "the mapped files");
@@ -107,8 +113,8 @@ static int take_text(struct objects *objects, struct error *err)
 	}
 	objects->text[used] = '\0';
 	if (ftruncate(fd, 0))
-		return error_set(err, ERROR_OUTPUT, "no temporary file: %s",
-				 strerror(errno));
+		return error_set(err, ERROR_FAILED, "the mapped files cannot "
+				 "be read: %s", strerror(errno));
 	return 0;
 }
 

@@ -16,19 +16,19 @@ void objects_report(void);
 
 /* What some processes have reported. */
 struct objects {
-	FILE *reports;	   /* of no name; NULL: not open */
+	FILE *reports;	   /* a file in memory; NULL: not open */
 	char variable[64]; /* for their environment */
 	char *text;	   /* that the paths are in */
 	char **paths;
 	size_t count;
 };
 
-/* All zero before. ERROR_OUTPUT where no file can be made. To be closed after
+/* All zero before. ERROR_FAILED where no file can be made. To be closed after
  * a failure, too. */
 int objects_open(struct objects *objects, struct error *err);
 
 /* Makes paths those that were reported since the last call, sorted, each once.
- * ERROR_OUTPUT where the file cannot be read. */
+ * ERROR_FAILED where the file cannot be read. */
 int objects_read(struct objects *objects, struct error *err);
 void objects_close(struct objects *objects);
 
