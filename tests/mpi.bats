@@ -520,6 +520,29 @@ halving_plugin() {
 	[[ "$output" == *"no mpirun in "*openmpi-bin* ]]
 }
 
+@test "ranks that verify end with the program that started them" {
+	needs_mpirun
+	local blas
+	blas=$(dirname "$BENCH")/tests/scale_blas.so
+	[ -e "$blas" ] || skip "no $blas: make test-programs"
+	# It starts one rank, which waits in its first product, and is killed.
+	a_launcher "mpirun (Open MPI) 4.1.4" "while [ \"\$1\" != -np ]; do shift; done
+		shift 2
+		OMPI_COMM_WORLD_SIZE=1 LD_PRELOAD=$blas SCALE_WAIT=$PWD/go \
+			\"\$@\" &
+		echo \$! >rank
+		echo \$\$ >launcher
+		wait"
+	"$BENCH" verify openblas-1@mpi --model tiny "${DATA[@]}" --steps 1 \
+		>out 2>&1 3>&- &
+	local pid=$!
+	within 60 [ -s launcher ]
+	within 60 grep -q mpi.so "/proc/$(cat rank)/maps"
+	kill -KILL "$(cat launcher)"
+	within 20 none_running "$(cat rank)"
+	wait "$pid" || true
+}
+
 # with_room BYTES ARGUMENT ...: bench, with so much in /dev/shm.
 with_room() {
 	unshare --mount true 2>/dev/null || skip "no second mount table to be had"

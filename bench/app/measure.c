@@ -1,7 +1,6 @@
 #include "bench/app/measure.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -395,7 +394,7 @@ static int measure_target(const struct options *options, FILE *out, FILE *log,
 	/* A child of `bench run` ends with it, and when it says so. */
 	prctl(PR_SET_NAME, "bench measure"); /* it was started as exe */
 	if (options->has_parent || ranks_are_launched(&target))
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		process_end_with_parent();
 	interrupt_install(options->has_parent);
 	/* So does a core that is a process. */
 	training.patient = options->has_parent || !training.one_process;

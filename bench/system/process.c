@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -260,6 +261,11 @@ int process_watch(pid_t pid)
 {
 	/* Since Linux 5.3; closed at an exec. */
 	return (int)syscall(SYS_pidfd_open, pid, 0);
+}
+
+void process_end_with_parent(void)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
 
 void process_limit_files(pid_t pid, unsigned long bytes)

@@ -97,6 +97,10 @@ int process_ended(pid_t pid, struct process_status *status, struct error *err);
  */
 int process_watch(pid_t pid);
 
+/* The system ends this process by SIGKILL when the process that started it has
+ * ended. */
+void process_end_with_parent(void);
+
 /*
  * From now on the process makes no file longer than that: what it writes beyond
  * ends it by SIGXFSZ, without a core, or fails if it ignores that.

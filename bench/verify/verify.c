@@ -8,6 +8,7 @@
 #include "bench/run/plan.h"
 #include "bench/run/ranks.h"
 #include "bench/run/target.h"
+#include "bench/system/process.h"
 #include "bench/system/terminal.h"
 #include "bench/system/words.h"
 #include "bench/verify/verify_cores.h"
@@ -373,6 +374,7 @@ static int be_core(struct verification *v, FILE *log, struct error *err)
 				 "bench adds it itself: leave it out");
 	if (ranks_check_started(&result->target, err))
 		return -1;
+	process_end_with_parent();
 	failed = prepare(v, &dataset, err);
 	if (!failed) {
 		set_target(v, result);
