@@ -349,7 +349,23 @@ static void verify_explains_rounding(void **state)
 	free(said.out);
 }
 
-/* All samples count, not their sum. */
+/* Of forward passes, too. */
+static void verify_takes_losses_that_are_measured(void **state)
+{
+	struct said said = say("verify few -m tiny --infer -b 8");
+
+	(void)state;
+	assert_int_equal(said.code, 0);
+	free(said.out);
+	said = say("verify few -m tiny --infer -b 32");
+	assert_int_equal(said.code, 1);
+	assert_says(said.out, "WRONG: few: the loss is off by 1.5e-03, more "
+			      "than 1e-05");
+	assert_null(strstr(said.out, "an output"));
+	free(said.out);
+}
+
+/* All samples count, not their sum, in all precisions. */
 static void verify_finds_one_wrong_output(void **state)
 {
 	static const char *const lines[] = {
@@ -545,6 +561,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(verify_takes_what_is_measured),
 		cmocka_unit_test(verify_explains_rounding),
+		cmocka_unit_test(verify_takes_losses_that_are_measured),
 		cmocka_unit_test(verify_finds_one_wrong_output),
 		cmocka_unit_test(verify_is_of_any_network),
 		cmocka_unit_test(verify_finds_wrong_sums),

@@ -275,6 +275,8 @@ static void judge_passes(struct verification *v,
 
 	name_held(v, name, "an output of a sample", &passes->outputs);
 	name_held(v, name, "the size of all outputs", &passes->scale);
+	/* A sum of what the outputs make; of these one alone is off by more. */
+	name_wrong(v, name, "the loss", passes->loss, passes->outputs.bound);
 	name_wrong(v, name, "the number of right answers", passes->correct,
 		   passes_bound(v, result));
 	name_wrong(v, name, "an output, by folding norms,", passes->folded,
