@@ -284,7 +284,7 @@ $(TESTS) $(TOOLS): $B/tests/%: $O/tests/%.o $(ARCHIVE)
 
 # They have models and backends that no registry knows: tests/own.h.
 $B/tests/test_refusals $B/tests/test_verify: WRAPPED += model_find backend_find
-$B/tests/test_verify: WRAPPED += backend_next
+$B/tests/test_verify: WRAPPED += backend_next transform_image
 
 # A target of the fuzzer goes through the inputs that it has found.
 $(REPLAYS): $B/tests/%: $O/tests/fuzz/%.o $O/tests/fuzz/replay.o $(ARCHIVE)

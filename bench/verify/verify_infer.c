@@ -22,7 +22,8 @@ struct inference {
 	struct verify_result *result;
 	struct folded_model folded;
 	int folds;
-	struct share share;
+	struct share share; /* all samples, for the reference */
+	struct batch batch;
 	float *parameters, *buffers;		  /* of the network */
 	float *own_parameters, *own_buffers;	  /* as it is passed forward */
 	float *right, *moved;			  /* outputs */
@@ -94,7 +95,7 @@ static int pass_right(const struct right_side *side,
 		      const float *buffers, float *outputs,
 		      struct score *score, struct error *err)
 {
-	struct batch batch = all->passing.batch;
+	struct batch batch = all->batch;
 
 	batch.outputs = outputs;
 	*score = (struct score){ 0 };
@@ -303,10 +304,14 @@ static int compare(struct inference *all, struct error *err)
 	const struct passed *passed = all->passed;
 	struct right_side side = { 0 };
 	struct score right;
+	const int samples = all->passing.samples;
 	int failed;
 
 	failed = compare_folded(all, err) || pass_first(all, err) ||
 		 open_right(&side, all, all->passing.model, precision,
+	if (share_allocate(&all->share, &all->task, samples))
+		return error_memory(err, "the samples to compare");
+	verify_test_batch(&all->task, 0, samples, &all->share, &all->batch);
 			    passed->has_rounds ? passed->rounds : NULL, err) ||
 		 pass_right(&side, all, all->own_parameters, all->own_buffers,
 			    all->right, &right, err);
@@ -379,10 +384,8 @@ static int prepare(struct inference *all, const struct verify_task *task,
 	all->right = malloc(all->outputs * sizeof(float));
 	all->moved = malloc(all->outputs * sizeof(float));
 	all->passed = calloc(1, passed_size(all->outputs));
-	if (draw(all) || share_allocate(&all->share, task, samples) ||
-	    !all->right || !all->moved || !all->passed)
-		return error_memory(err, "the samples to compare");
-	verify_test_batch(task, samples, &all->share, &all->passing.batch);
+	if (draw(all) || !all->right || !all->moved || !all->passed)
+		return error_memory(err, "the outputs to compare");
 	all->passing.task = &all->task;
 	all->passing.samples = samples;
 	all->passing.parameters = all->own_parameters;

@@ -331,7 +331,7 @@ static int evaluate(struct pair *pair, struct verify_result *result,
 	struct score tried = { 0 }, right = { 0 };
 	struct batch batch, own;
 
-	verify_test_batch(pair->task, count, &pair->share, &batch);
+	verify_test_batch(pair->task, 0, count, &pair->share, &batch);
 	batch.outputs = pair->outputs;
 	own = batch;
 	own.outputs = pair->tried_outputs;

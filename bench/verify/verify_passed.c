@@ -16,7 +16,8 @@ struct passer {
 	struct group *group;
 	struct device *device;
 	struct program *program;
-	float *outputs; /* of a batch */
+	struct share share; /* of a batch */
+	float *outputs;	    /* likewise */
 };
 
 /* It follows the passers. */
@@ -55,8 +56,8 @@ static int open_passer(struct passer *passer, struct error *err)
 	};
 
 	passer->outputs = calloc(floats_of(passing), sizeof(float));
-	if (!passer->outputs)
-		return error_memory(err, "a core's outputs");
+	if (share_allocate(&passer->share, task, batch) || !passer->outputs)
+		return error_memory(err, "a core's batch");
 	return replica_open(passer->group, task->backend, &request,
 			    &passer->device, err) ||
 			       replica_compile(passer->group, passer->device,
@@ -98,16 +99,11 @@ static int pass_batch(struct passer *passer, int first, struct score *score,
 		      struct error *err)
 {
 	const struct passing *passing = passer->all->passing;
-	const struct model *model = passing->model;
 	const int count = passing->task->measured_batch;
-	const int at = first + passer->group->rank * count;
-	struct batch batch = passing->batch;
+	struct batch batch;
 
-	batch.images += (size_t)at * shape_size(model->input);
-	batch.labels += at;
-	batch.targets += (size_t)at * (size_t)model_classes(model);
-	batch.count = count;
-	batch.global_count = count;
+	verify_test_batch(passing->task, first + passer->group->rank * count,
+			  count, &passer->share, &batch);
 	batch.outputs = passer->outputs;
 	/* What is not written is wrong. */
 	memset(passer->outputs, 0xff, floats_of(passing) * sizeof(float));
@@ -149,6 +145,7 @@ static int passer_body(struct group *group, void *context, struct error *err)
 
 	program_free(passer.program);
 	device_close(passer.device);
+	share_release(&passer.share);
 	free(passer.outputs);
 	return failed ? -1 : 0;
 }

@@ -8,12 +8,12 @@
 #include "backends/group/transport.h"
 #include "bench/verify/verify_task.h"
 
-/* What is passed forward, task->measured_batch samples a core at a time. */
+/* What is passed forward: the first samples of the test set,
+ * task->measured_batch of them a core at a time, which it reads itself. */
 struct passing {
 	const struct verify_task *task;
 	const struct model *model; /* the task's, or that with norms folded */
 	const float *parameters, *buffers; /* of the model */
-	struct batch batch;		   /* all samples */
 	int samples;
 };
 

@@ -169,13 +169,13 @@ void verify_batch(const struct verify_task *task, const int *order, int step,
 				 .stride = size };
 }
 
-void verify_test_batch(const struct verify_task *task, int count,
+void verify_test_batch(const struct verify_task *task, int first, int count,
 		       struct share *share, struct batch *batch)
 {
 	const struct samples *test = &task->dataset->test;
 
 	for (int n = 0; n < count; n++)
-		copy_sample(task, test, n % test->count, n, share);
+		copy_sample(task, test, (first + n) % test->count, n, share);
 	*batch = (struct batch){ .images = share->images,
 				 .labels = share->labels,
 				 .targets = share->targets,

@@ -173,9 +173,9 @@ void share_release(struct share *share);
 void verify_batch(const struct verify_task *task, const int *order, int step,
 		  int rank, int size, struct share *share, struct batch *batch);
 
-/* The same of the first count samples of the test set, which come again if it
- * has fewer. */
-void verify_test_batch(const struct verify_task *task, int count,
+/* The same of count samples of the test set from first on, which begins again
+ * at its end. */
+void verify_test_batch(const struct verify_task *task, int first, int count,
 		       struct share *share, struct batch *batch);
 
 #endif

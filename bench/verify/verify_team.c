@@ -142,11 +142,12 @@ static int open_member(struct member *member, struct error *err)
 		verify_team_options(task, group->size, SAMPLES);
 	const size_t count = model_parameter_count(task->model);
 	const size_t most = verify_most_decisions(task->model);
+	const int samples = options.batch > SAMPLES ? options.batch : SAMPLES;
 
 	member->vector = calloc(count, sizeof(float));
-	member->decisions = malloc((size_t)task->batch * most);
+	member->decisions = malloc((size_t)samples * most);
 	member->expected = malloc(most);
-	if (share_allocate(&member->share, task, task->batch) ||
+	if (share_allocate(&member->share, task, samples) ||
 	    !member->vector || !member->decisions || !member->expected)
 		return error_memory(err, "a core's batch");
 	if (replica_open(member->group, task->backend, &request,
@@ -224,13 +225,13 @@ static int reset_statistics(struct member *member, struct error *err)
 static int describe_replica(struct member *member, struct replica *replica,
 			    struct error *err)
 {
+	struct verify_task few = *member->task;
 	struct score score = { 0 };
 	struct batch batch;
 
-	verify_batch(member->task, member->team->order, member->task->steps, 0,
-		     1, &member->share, &batch);
-	if (batch.count > SAMPLES)
-		batch.count = SAMPLES;
+	few.batch = SAMPLES;
+	verify_batch(&few, member->team->order, few.steps, 0, 1,
+		     &member->share, &batch);
 	if (program_load(member->program, VECTOR_PARAMETERS, member->vector,
 			 err) ||
 	    reset_statistics(member, err) ||

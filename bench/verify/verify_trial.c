@@ -405,7 +405,7 @@ static int try_evaluation(struct trial *trial, struct error *err)
 	struct score scores[3] = { { 0 } };
 	struct batch batch;
 
-	verify_test_batch(&trial->task, TESTED, &trial->share, &batch);
+	verify_test_batch(&trial->task, 0, TESTED, &trial->share, &batch);
 	if (program_load(trial->right->program, VECTOR_BUFFERS,
 			 trial->vectors[0], err) ||
 	    store_all(trial, VECTOR_PARAMETERS, trial->right->parameters,
