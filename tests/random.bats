@@ -69,6 +69,11 @@ verified() {
 	[ "$(grep -c LAYER_LOSS <<<"$output")" -ge 1 ]
 }
 
+@test "outputs that are stored as the next number of fp16 are not wrong" {
+	run -0 "$BENCH" verify --random 1 --seed 105 openblas
+	[ "${lines[-1]}" = "verify: all right" ]
+}
+
 # A ReLU of means that are 0 by construction, and one behind a batch norm of few
 # values: plain loops in float decide otherwise, too.
 @test "a decision that rounding takes is not wrong" {

@@ -15,7 +15,7 @@
 #define OF_MOVES 4 /* times the former, where a precision rounds */
 /* And this part of the latter: chance rounds few of many values otherwise. */
 #define FEW 32 /* over the root of the number of parameters, at most 1 */
-#define MOST_HELD .1 /* beyond, a comparison would show nothing */
+#define MOST_HELD .05 /* beyond, a comparison would show nothing */
 
 struct inference {
 	struct verify_task task; /* of this one's copy of the network */
@@ -212,9 +212,11 @@ static int explain(const struct inference *all, const struct right_side *side,
 		 move(all, side, rounds ? FLIPS : 0, 1, parameters, &flipped,
 		      err);
 	free(parameters);
+	/* Few outputs may all be the next number. */
 	passes->outputs.bound = held_to(all, moved.each,
 					fmax(flipped.each, number_apart(all)));
-	passes->scale.bound = held_to(all, moved.scale, flipped.scale);
+	passes->scale.bound = held_to(all, moved.scale,
+				      fmax(flipped.scale, number_apart(all)));
 	return failed ? -1 : 0;
 }
 
@@ -302,16 +304,16 @@ static int compare(struct inference *all, struct error *err)
 {
 	const enum precision precision = verify_right_precision(&all->task);
 	const struct passed *passed = all->passed;
+	const int samples = all->passing.samples;
 	struct right_side side = { 0 };
 	struct score right;
-	const int samples = all->passing.samples;
 	int failed;
 
-	failed = compare_folded(all, err) || pass_first(all, err) ||
-		 open_right(&side, all, all->passing.model, precision,
 	if (share_allocate(&all->share, &all->task, samples))
 		return error_memory(err, "the samples to compare");
 	verify_test_batch(&all->task, 0, samples, &all->share, &all->batch);
+	failed = compare_folded(all, err) || pass_first(all, err) ||
+		 open_right(&side, all, all->passing.model, precision,
 			    passed->has_rounds ? passed->rounds : NULL, err) ||
 		 pass_right(&side, all, all->own_parameters, all->own_buffers,
 			    all->right, &right, err);
