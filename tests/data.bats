@@ -495,6 +495,7 @@ refused() {
 }
 
 @test "numbers of synthetic samples are of no other set" {
+	cd "$BATS_TEST_TMPDIR"
 	run -2 "$BENCH" measure cpu-1 -m tiny -d fake --synthetic-train 70 -s 1
 	[ "$output" = "bench: --synthetic-train 70 has no effect on data set 'fake': name --dataset synthetic, or leave it out" ]
 	run -2 "$BENCH" run cpu-1 -m tiny -d fake --synthetic-test 70 -s 1 --out made
