@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <math.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,9 +12,12 @@
 #include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "bench/system/clock.h"
 #include "bench/system/interrupt.h"
+#include "tests/skipping.h"
 
 static const struct process_setting plain = { .stdout_fd = -1,
 					      .stderr_fd = -1 };
@@ -242,6 +246,63 @@ static void ignored_signals(void **state)
 	signal(SIGTERM, SIG_DFL);
 }
 
+static void wait_for_ever(void)
+{
+	for (;;)
+		pause();
+}
+
+static void compute(void)
+{
+	while (clock_process_cpu() < .7)
+		;
+}
+
+/* The status of a process that does that within a second, beside count others
+ * that want its CPU. */
+static int status_within_1_s(void (*body)(void), int count)
+{
+	pid_t processes[3];
+	cpu_set_t one;
+	int status = 0;
+
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	for (int i = 0; i <= count; i++) {
+		processes[i] = fork();
+		if (processes[i])
+			continue;
+		sched_setaffinity(0, sizeof(one), &one);
+		while (i < count)
+			(void)clock_now();
+		interrupt_after(1);
+		body();
+		_exit(0);
+	}
+	waitpid(processes[count], &status, 0);
+	for (int i = 0; i < count; i++) {
+		kill(processes[i], SIGKILL);
+		waitpid(processes[i], NULL, 0);
+	}
+	return status;
+}
+
+/* The others leave it a third of a second in each one. */
+static void a_limit_is_without_waits_for_a_cpu(void **state)
+{
+	int status = status_within_1_s(wait_for_ever, 0);
+
+	(void)state;
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), SIGALRM);
+	assert_int_equal(status_within_1_s(compute, 2), 0);
+}
+
+static int kernel_tells_waits(void)
+{
+	return access("/proc/self/schedstat", R_OK) == 0;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -254,6 +315,8 @@ int main(void)
 		cmocka_unit_test(output_goes_nowhere),
 		cmocka_unit_test(ignored_signals),
 		cmocka_unit_test(an_end_is_polite),
+		unit_test_if(kernel_tells_waits(),
+			     a_limit_is_without_waits_for_a_cpu),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

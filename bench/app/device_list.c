@@ -1,13 +1,13 @@
 #include "bench/app/device_list.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #include "backends/group/replica.h"
 #include "bench/record/machine.h"
 #include "bench/run/plan.h"
 #include "bench/system/clock.h"
 #include "bench/system/cpus.h"
+#include "bench/system/interrupt.h"
 
 /* What the process that asks is given, and leaves. */
 struct listing {
@@ -23,8 +23,7 @@ static int list_own(struct group *group, void *context, struct error *err)
 
 	(void)group;
 	listing->has_begun = 1;
-	/* Nobody catches its signal, and a driver that hangs cannot. */
-	alarm(DEVICE_LIST_LIMIT_S);
+	interrupt_after(DEVICE_LIST_LIMIT_S);
 	listing->count = backend_list(listing->backend, cpus_available(),
 				      listing->list, DEVICE_LIST_MOST, err);
 	return listing->count < 0 ? -1 : 0;
@@ -69,8 +68,7 @@ static int open_devices(struct group *group, void *context, struct error *err)
 	struct device_info info;
 	int failed;
 
-	/* Nobody catches its signal, and a driver that hangs cannot. */
-	alarm(DEVICE_LIST_LIMIT_S);
+	interrupt_after(DEVICE_LIST_LIMIT_S);
 	failed = replica_open(group, training->backend, &request, &device, err);
 	if (!failed) {
 		device_describe(device, &info);

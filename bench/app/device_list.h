@@ -9,7 +9,7 @@
 #include "bench/run/training.h"
 
 #define DEVICE_LIST_MOST 32
-#define DEVICE_LIST_LIMIT_S 10
+#define DEVICE_LIST_LIMIT_S 10 /* without waits for a CPU */
 
 /*
  * Those of backend for this process's CPUs, written to list, of which there are

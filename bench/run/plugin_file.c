@@ -8,10 +8,11 @@
 #include <unistd.h>
 
 #include "backends/group/plugin.h"
+#include "bench/system/interrupt.h"
 #include "bench/system/process.h"
 
 #define CHOSEN "BENCH_PLUGIN" /* the file of --plugin */
-#define LIMIT_S 20	      /* to open one */
+#define LIMIT_S 20	      /* to open one, without waits for a CPU */
 #define WAY_OUT "build it again with the headers of this bench, or leave out " \
 		"its targets"
 
@@ -147,8 +148,7 @@ static int try_alone(struct group *group, void *context, struct error *err)
 	const struct transport *transport;
 
 	(void)group;
-	/* Nobody catches its signal. */
-	alarm(LIMIT_S);
+	interrupt_after(LIMIT_S);
 	return load(trial->path, trial->name, &transport, err);
 }
 

@@ -30,4 +30,11 @@ int interrupt_signal(void);
 /* As if the signal had come here; 0 changes nothing. */
 void interrupt_adopt(int number);
 
+/*
+ * SIGALRM ends this process after that time, whatever a library does. Time in
+ * which the main thread waits for a CPU does not count, if the kernel reports
+ * it.
+ */
+void interrupt_after(int seconds);
+
 #endif
