@@ -91,12 +91,22 @@ file() {
 		/proc/self/status)
 	file unsure 'sleep 1; [ -e again ] || { touch again; exit 1; }'
 	file never 'sleep 1; exit 1'
+	# These want no CPU, and are not repeated.
+	file reports 'sleep 1; [ -e said ] || echo "x.c:1: runtime error: x"' \
+		'touch said'
+	file leaves 'sleep 1; [ -e left ] || { setsid sleep 306 & }' \
+		'touch left'
+	file crashes 'sleep 1; [ -e died ] || { touch died; kill -SEGV $$; }'
 	taskset -c "$cpu" sh -c 'while :; do :; done' 3>&- &
 	other=$!
-	run -1 "$RUN" ./unsure ./never
+	run -1 taskset -c "$cpu" "$RUN" ./unsure ./never ./reports ./leaves \
+		./crashes
 	kill "$other"
 	[[ "$output" == *"./unsure is repeated alone: "*"ok ./unsure: 1 passed"* ]]
 	[ "${lines[-3]}" = "2 repeated" ]
-	[ "${lines[-2]}" = "failed: ./never" ]
-	[ "${lines[-1]}" = "1 passed, 1 failed" ]
+	[[ "$output" == *"FAILED ./reports: "*": a sanitizer reported"* ]]
+	[[ "$output" == *"FAILED ./leaves: "*": left 1 processes"* ]]
+	[[ "$output" == *"FAILED ./crashes: "*": ended by signal 11"* ]]
+	[ "${lines[-2]}" = "failed: ./reports ./leaves ./crashes ./never" ]
+	[ "${lines[-1]}" = "3 passed, 4 failed" ]
 }
