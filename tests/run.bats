@@ -85,6 +85,22 @@ file() {
 	[ "${BASH_REMATCH[1]}" -ge 2 ]
 }
 
+@test "a process that cannot be ended is named, and does not last for ever" {
+	[ "$(id -u)" = 0 ] || skip "root alone makes one"
+	local nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+	chmod a+rwx .
+	cp "$(command -v setpriv)" as_root
+	chmod u+s as_root
+	"${nobody[@]}" ./as_root --reuid=0 true ||
+		skip "no program becomes another user's here"
+	file bad './as_root --reuid=0 sleep 305 & echo $! >pid' \
+		'until grep -qs sleep "/proc/$!/comm"; do sleep 0.1; done'
+	run -1 "${nobody[@]}" "$RUN" ./bad
+	kill "$(cat pid)"
+	[[ "$output" == *"supervise: cannot end process $(cat pid): sleep 305"* ]]
+	[[ "$output" == *"FAILED ./bad: 1 passed, 1 failed, "*": left 1 processes"* ]]
+}
+
 @test "what fails beside others is repeated alone, and counted" {
 	local cpu other
 	cpu=$(sed -n 's/^Cpus_allowed_list:\s*\([0-9]*\).*/\1/p' \

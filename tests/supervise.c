@@ -36,8 +36,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PAUSE_MS 100  /* between two looks at all processes */
-#define GRACE_MS 3000 /* of the clock, for processes that are about to end */
+#define PAUSE_MS 100    /* between two looks at all processes */
+#define GRACE_MS 3000   /* of the clock, for processes that are about to end */
+#define STAGE_MS 120000 /* for them, where the clock stands still */
+#define MOST_KILLS 2    /* then what cannot be killed is left */
 #define MOST_LISTED 256
 #define LATE 124 /* exit status where the limit was reached */
 
@@ -197,7 +199,7 @@ static void watch(long limit_ms)
 	}
 }
 
-static void name_processes(const struct family *family)
+static void name_processes(const struct family *family, const char *fate)
 {
 	for (int i = 0; i < family->count && i < MOST_LISTED; i++) {
 		const pid_t pid = family->list[i];
@@ -208,39 +210,49 @@ static void name_processes(const struct family *family)
 		for (size_t c = 0; c + 1 < size; c++)
 			if (!text[c])
 				text[c] = ' ';
-		printf("supervise: ends process %d: %s\n", pid, text);
+		printf("supervise: %s process %d: %s\n", fate, pid, text);
 		if (file)
 			fclose(file);
 	}
 	fflush(stdout);
 }
 
+/* Waits until all have ended, or their time is over. */
+static void await_ends(struct family *family)
+{
+	const long until_ms = watched.clock_ms + GRACE_MS;
+	const long late_ms = now_ms() + STAGE_MS;
+
+	do {
+		rest();
+		look(family);
+	} while (family->count && watched.clock_ms < until_ms &&
+		 now_ms() < late_ms);
+}
+
 /* Ends what the command has left, or everything where it has not ended. Returns
- * how many processes the command has left. */
+ * how many processes the command has left. Names processes that cannot be
+ * killed: another user's, or such as wait for a broken disk. */
 static int end_all(void)
 {
 	/* What ends by itself in that time was not left. */
 	static const int signals[] = { 0, SIGTERM, SIGKILL };
 	struct family family;
-	int left = 0;
+	int left = 0, kills = 0;
 
 	look(&family);
 	for (size_t s = watched.ended ? 0 : 1; s < 3 && family.count; s++) {
-		const long until_ms = watched.clock_ms + GRACE_MS;
-
 		if (signals[s] == SIGTERM) {
-			name_processes(&family);
+			name_processes(&family, "ends");
 			left = watched.ended ? family.count : 0;
 		}
 		for (int i = 0; i < family.count && i < MOST_LISTED; i++)
 			kill(family.list[i], signals[s]);
-		do {
-			rest();
-			look(&family);
-		} while (family.count && watched.clock_ms < until_ms);
+		await_ends(&family);
 		/* Whoever was started meanwhile. */
-		s -= signals[s] == SIGKILL && family.count;
+		s -= signals[s] == SIGKILL && ++kills < MOST_KILLS;
 	}
+	name_processes(&family, "cannot end");
 	return left;
 }
 
