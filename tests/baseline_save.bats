@@ -106,7 +106,8 @@ saving() {
 	mkdir empty
 	OCL_ICD_VENDORS=/nowhere run -4 "$BENCH" baseline save empty opencl \
 		"${WORK[@]}"
-	[ -d empty ] && [ -z "$(ls -A empty)" ]
+	[ -d empty ]
+	[ -z "$(ls -A empty)" ]
 	save b null-1
 	cp -r b before
 	OCL_ICD_VENDORS=/nowhere run -4 "$BENCH" baseline save b opencl \

@@ -27,7 +27,8 @@ fake_gnuplot() {
 	[ -z "$stderr" ]
 	check_made one
 	for name in "${PICTURES[@]}"; do
-		[ -s "one/$name.svg" ] && [ -s "one/plot/$name.gp" ]
+		[ -s "one/$name.svg" ]
+		[ -s "one/plot/$name.gp" ]
 		[ -s "one/plot/$name.csv" ]
 	done
 	[[ "$(text one/epochs.svg)" == *"2 cores"*"mean and spread"* ]]
@@ -43,7 +44,8 @@ fake_gnuplot() {
 	runs_with one
 	run -0 "$BENCH" plot one --out two/pictures
 	check_made two/pictures
-	[ ! -e one/plot ] && [ ! -e one/report.html ]
+	[ ! -e one/plot ]
+	[ ! -e one/report.html ]
 	(cd two/pictures/plot && gnuplot -d epochs.gp && [ -s epochs.svg ])
 	[ "$(cell two/pictures/plot/phases.csv 8 to)" = 100 ]
 	# The share of each core and the marks of each step are there.
@@ -180,7 +182,8 @@ HOSTILE=(
 	mkdir bin
 	run -4 --separate-stderr env PATH="$PWD/bin" "$BENCH" plot one
 	[[ "$stderr" == *"gnuplot-nox"*"one/plot"* ]]
-	[ -s one/plot/epochs.gp ] && [ -s one/plot/epochs.csv ]
+	[ -s one/plot/epochs.gp ]
+	[ -s one/plot/epochs.csv ]
 	[ ! -e one/report.html ]
 }
 
@@ -192,8 +195,10 @@ HOSTILE=(
 		"exec $real \"\$@\""
 	run -6 --separate-stderr "$BENCH" plot one
 	[[ "$stderr" == *"exit code 3"*"learning.gp"*"one/plot"* ]]
-	[ -s one/epochs.svg ] && [ -s one/iterations.svg ]
-	[ ! -e one/learning.svg ] && [ ! -e one/report.html ]
+	[ -s one/epochs.svg ]
+	[ -s one/iterations.svg ]
+	[ ! -e one/learning.svg ]
+	[ ! -e one/report.html ]
 	[ -s one/plot/learning.csv ]
 	fake_gnuplot 'kill -SEGV $$'
 	run -6 "$BENCH" plot one

@@ -461,7 +461,8 @@ folder that bench table reads"* ]]
 	# What loses nothing goes on.
 	run -0 "$BENCH" table x --export-csv /dev/null --export-json /dev/null
 	"$BENCH" table x -q --export-csv /dev/stdout >both
-	grep -q ^bench-run/ both && grep -q 'One iteration\|s/iter' both
+	grep -q '^bench/1,' both
+	grep -q 'One iteration\|s/iter' both
 	"$BENCH" scale x --export-csv x/scale.csv >/dev/null
 	"$BENCH" table x --export-json - | python3 -m json.tool >/dev/null
 }

@@ -212,7 +212,8 @@ make_inputs() {
 	plot_setup
 	make_inputs
 	run -0 --separate-stderr "$BENCH" plot one
-	[[ "$stderr" != *scale* ]] && [ ! -e one/scale.svg ]
+	[[ "$stderr" != *scale* ]]
+	[ ! -e one/scale.svg ]
 	[[ "$(text one/report.html)" != *"A model"* ]]
 	"$BENCH" scale one >/dev/null
 	run -0 --separate-stderr "$BENCH" plot one
