@@ -84,7 +84,7 @@ two_hosts() {
 # differs NAMES ARGUMENT ...: the run is refused, since the hosts have other ones.
 # The second host has the folder "other" in the place of "data".
 differs() {
-	run -5 --separate-stderr timeout -k 5 60 "$BENCH" run cpu-4@mpi \
+	run -5 --separate-stderr "$BENCH" run cpu-4@mpi \
 		"${@:2}" --batch 1 --hosts "$HOSTS" --out made
 	[[ "$stderr" == *"cores 2 to 3 on host other: $1 differ from those of core 0 on host $(hostname) ("* ]]
 	[ "$(column made/runs.csv exit_code)" = 5 ]
@@ -272,7 +272,7 @@ differs() {
 	two_hosts
 	sed -i "s,unshare --uts,unshare --uts env -i 'PATH=$PATH'," agent
 	idx_files data 1
-	BENCH_DATA_DIR=$PWD/data run -0 --separate-stderr timeout -k 5 60 \
+	BENCH_DATA_DIR=$PWD/data run -0 --separate-stderr \
 		"$BENCH" run cpu-4@mpi "${TINY[@]:0:2}" -d mnist --batch 1 \
 		-e 1 -w 1 -q --hosts "$HOSTS" --out made
 	[[ "$(column made/runs.csv variables)" == *"BENCH_DATA_DIR=$PWD/data"* ]]
@@ -282,7 +282,7 @@ differs() {
 	two_hosts
 	local cpus
 	"$BENCH" run cpu-4@mpi "${TINY[@]}" --out one >/dev/null
-	run -0 timeout -k 5 60 "$BENCH" run cpu-4@mpi "${TINY[@]:0:12}" \
+	run -0 "$BENCH" run cpu-4@mpi "${TINY[@]:0:12}" \
 		--hosts "$HOSTS" --out made
 	[[ "$(tr -s '\n ' ' ' <<<"$output")" == *"- cpu-4@mpi was on the hosts $HOSTS "* ]]
 	cpus=$(column made/runs.csv cpu_list)
@@ -481,19 +481,19 @@ halving_plugin() {
 @test "verify takes a target's own ranks, and finds wrong sums" {
 	needs_mpirun
 	halving_plugin
-	run -0 timeout -k 5 250 "$BENCH" verify cpu-2@mpi --model tiny \
+	run -0 "$BENCH" verify cpu-2@mpi --model tiny \
 		"${DATA[@]}" --steps 2
 	[[ "$output" == *"cpu-2@mpi: masks equal on 2 cores by mpi; replicas equal"* ]]
-	run -1 timeout -k 5 250 "$BENCH" verify cpu-2@mpi --model tiny \
+	run -1 "$BENCH" verify cpu-2@mpi --model tiny \
 		"${DATA[@]}" --steps 2 --plugin mpi.so
 	[[ "$output" == *"WRONG: cpu-2@mpi: the sum over cores is off by "* ]]
 	[ "${lines[-1]}" = "verify: FAILED" ]
 	# Another transport of the same backend is right.
-	run -0 timeout -k 5 250 "$BENCH" verify cpu-2 --model tiny "${DATA[@]}" \
+	run -0 "$BENCH" verify cpu-2 --model tiny "${DATA[@]}" \
 		--steps 2 --plugin mpi.so
 	[[ "$output" == *"cpu-2: masks equal on 2 cores by threads; replicas equal"* ]]
 	# With batch norm, each rank has statistics of its own.
-	run -0 timeout -k 5 250 "$BENCH" verify openblas-3@mpi -m xla-mnist \
+	run -0 "$BENCH" verify openblas-3@mpi -m xla-mnist \
 		-d synthetic --synthetic-train 70 --synthetic-test 40 --steps 2
 	[[ "$output" == *"openblas-3@mpi: masks equal on 3 cores by mpi"* ]]
 }
@@ -502,7 +502,7 @@ halving_plugin() {
 	needs_mpirun
 	halving_plugin
 	export XDG_CACHE_HOME=$PWD/cache
-	run -6 --separate-stderr timeout -k 5 250 "$BENCH" check cpu-2@mpi \
+	run -6 --separate-stderr "$BENCH" check cpu-2@mpi \
 		--model tiny "${DATA[@]}" --blocks 6 --out made \
 		--head-env "BENCH_PLUGIN=$PWD/mpi.so"
 	[[ "$stderr" == *"verifying the base on cpu-2@mpi"* ]]
@@ -548,7 +548,7 @@ with_room() {
 	unshare --mount true 2>/dev/null || skip "no second mount table to be had"
 	run "$2" --separate-stderr unshare --mount bash -c '
 		mount -t tmpfs -o "size=$1" tmpfs /dev/shm && shift &&
-		exec timeout -k 5 100 "$@"' - "$1" "$BENCH" "${@:3}"
+		exec "$@"' - "$1" "$BENCH" "${@:3}"
 }
 
 @test "too little room for what ranks have in common is named" {
@@ -574,7 +574,7 @@ fails() {
 	rm -rf failed made
 	run --separate-stderr env LD_PRELOAD="$FAIL_MPI_SO" FAIL_MPI="$1" \
 		FAIL_RANK=1 FAIL_AT="${AT:-1}" FAIL_REPORT="$PWD/failed" \
-		timeout -k 5 100 "$BENCH" run cpu-2@mpi "${@:2}" --out made
+		"$BENCH" run cpu-2@mpi "${@:2}" --out made
 	[ -e failed ]
 }
 
