@@ -44,14 +44,31 @@ int file_write_all(int fd, const char *bytes, size_t count)
 	return 0;
 }
 
+/* Of ours, with its place in the file: opened anew, standard output would have
+ * a second place, from which each writes over the other. */
+static int open_straight(const char *path)
+{
+	int fd = -1;
+
+	if (!strcmp(path, "/dev/stdout"))
+		fd = 1;
+	else if (!strcmp(path, "/dev/stderr"))
+		fd = 2;
+	else if (sscanf(path, "/dev/fd/%d", &fd) != 1)
+		sscanf(path, "/proc/self/fd/%d", &fd);
+	if (fd >= 0)
+		return fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	return open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOCTTY | O_CLOEXEC,
+		    MODE);
+}
+
 /* For what has no old content to lose: devices, pipes, dangling links. Never
  * shortened: /dev/stdout may well be a file with something in it. */
 static int write_straight(const char *path, const char *bytes, size_t count)
 {
 	int fd, number;
 
-	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOCTTY | O_CLOEXEC,
-		  MODE);
+	fd = open_straight(path);
 	if (fd < 0)
 		return errno;
 	number = file_write_all(fd, bytes, count);
