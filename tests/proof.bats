@@ -10,7 +10,8 @@ setup() {
 	[ -e "$BLAS" ] || skip "no $BLAS: make test-programs"
 	export XDG_CACHE_HOME=$PWD/cache
 	# Otherwise the program starts itself anew, once more for each process.
-	export OPENBLAS_CORETYPE=${OPENBLAS_CORETYPE:-Haswell}
+	! grep -qw avx2 /proc/cpuinfo ||
+		export OPENBLAS_CORETYPE=${OPENBLAS_CORETYPE:-Haswell}
 }
 
 # Six blocks are too few for a verdict, and quickly done.
