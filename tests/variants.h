@@ -112,6 +112,7 @@ static inline int run_some_variants(const char *group,
 	static char names[VARIANTS * MOST_CHECKS][64];
 	size_t count = 0;
 
+	memset(tests, 0, sizeof(tests)); /* those of an earlier group */
 	for (size_t v = 0; v < VARIANTS; v++) {
 		const int have = (!wants || wants(&variants[v])) &&
 				 have_variant(&variants[v]);
