@@ -47,8 +47,8 @@ struct batch {
 	double loss_scale;
 	uint32_t step;	       /* iterations before this one */
 	int place, stride;     /* sample i is place + stride * i of all */
-	/* Of an evaluation: what the loss is computed of, before any softmax,
-	 * [count][model_classes()]; NULL: not wanted. */
+	/* The outputs of an evaluation, before any softmax:
+	 * [count][model_classes()]; NULL = not wanted. */
 	float *outputs;
 };
 
@@ -133,11 +133,11 @@ enum precision {
 	PRECISION_COUNT
 };
 
-/* What a layer with PRECISION_BF16 is known to round, and all that it does. */
+/* The numbers that a layer rounds with PRECISION_BF16; it rounds no others. */
 enum rounds {
 	ROUNDS_NOTHING,
-	ROUNDS_FACTORS, /* of its products: inputs, weights, and the gradient
-			 * by outputs */
+	ROUNDS_FACTORS, /* the factors of its products: inputs, weights, and
+			 * the gradient by outputs */
 	ROUNDS_POINTS, /* in an evaluation: backends/host/points.h */
 };
 
@@ -219,8 +219,8 @@ struct program {
 	 * worst imposed decision of the last gradient differs from the right
 	 * one. */
 	const double *regret; /* [layer] */
-	/* Of compile too, owned by the program: enum rounds of each layer.
-	 * NULL: none is known to round. */
+	/* Set by compile, owned by the program: enum rounds of each layer.
+	 * NULL = unknown. */
 	const unsigned char *rounds; /* [layer] */
 	struct score score; /* of the last gradient, for those without finish */
 	int held; /* samples of the training set that it holds; 0: none */

@@ -145,7 +145,7 @@ INLINE const float *dy_next(struct dy_walk *walk)
 #define BIAS_PACKS 32
 #define MOST_BIASES 8192
 
-/* Where packs are added, some or dbias, which may be NULL. */
+/* Returns the sums that packs are added to: some, or dbias (may be NULL). */
 INLINE float *biases_begin(const struct gather *gather, float *some,
 			   float *dbias)
 {
@@ -155,7 +155,7 @@ INLINE float *biases_begin(const struct gather *gather, float *some,
 	return some;
 }
 
-/* Behind a pack, of which left rows come: adds some where there are enough. */
+/* After a pack, with left rows to come: adds some to dbias if it is full. */
 INLINE void biases_add(const struct gather *gather, size_t pack, size_t left,
 		       float *some, float *dbias)
 {

@@ -23,8 +23,8 @@ struct backward {
 	uint64_t *of_samples;  /* [count][words]: outputs */
 	float *by_sample;      /* dz[count][outputs] */
 	struct output_gradients outputs;
-	double *sums;	       /* [outputs]: of dz, by chunks ... */
-	float *bias;	       /* ... of which this is one, then of all */
+	double *sums;	       /* [outputs]: sums of dz over chunks */
+	float *bias;	       /* [outputs]: of one chunk, at the end of all */
 	uint64_t *kept;	       /* [outputs.chunks]: samples that keep a block */
 	float *gathered;       /* [count][block]: inputs in a block */
 	float *gathered_dx;    /* [count][block]: dx of it, where rows_pay() */
@@ -82,7 +82,7 @@ INLINE void add_rows(vec *sums, const float *factors, const float *rows,
 /* Chunks whose sum is added as one: floats that take more lose the last. */
 #define SUMMED 16
 
-/* What sum_tile() does of SUMMED chunks from one on. */
+/* Sums SUMMED chunks, or all that are left, for sum_tile(). */
 INLINE void sum_chunks(const struct output_gradients *outputs, int o,
 		       const uint64_t *kept, const float *rows, size_t stride,
 		       int from, vec *sums, struct ahead *ahead, int vectors,
