@@ -311,7 +311,7 @@ int oracle_impose(struct program *program, int layer, const uint8_t *values,
 	return 0;
 }
 
-/* Doubles that the layers need which round what they are told to. */
+/* Room, in doubles, for the layers that round. */
 struct rounding_room {
 	size_t factors[2], points;
 };

@@ -18,8 +18,8 @@ struct oracle {
 	/* The parameters as the layers take them that round them; NULL: none
 	 * does, or VECTOR_PARAMETERS itself is rounded. */
 	void *rounded;
-	/* What layers round, enum rounds, and room for one layer's factors,
-	 * a batch of them: inputs, and the gradient by outputs. */
+	/* enum rounds of each layer, and room for a batch of one layer's
+	 * factors: inputs, and the gradient by outputs. */
 	unsigned char rounds[MODEL_MAX_LAYERS];
 	void *factors[2];
 	double *points; /* scratch of the layers that round their points */
@@ -49,8 +49,8 @@ enum oracle_factor { ORACLE_INPUTS, ORACLE_GRADIENTS };
 const void *oracle_factors(const struct oracle *oracle, int row,
 			   enum oracle_factor kind, const void *values,
 			   size_t count);
-/* Of a convolution that rounds its points: 1, and y of x, a sample each, reals.
- * Of other rows 0. */
+/* If the row is a convolution that rounds its points, returns 1 and sets y to
+ * its output for x, one sample each, in reals. Returns 0 for other rows. */
 int oracle_points(const struct oracle *oracle, int row, const void *x,
 		  void *y);
 /* What is stored of count samples of a row's values, or of the gradients by

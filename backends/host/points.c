@@ -101,7 +101,7 @@ static void plane_points(struct shape in, struct shape out, int pad,
 	}
 }
 
-/* Those of the weights of one output, [POINTS][channels]. */
+/* Computes the points of one output's weights, [POINTS][channels]. */
 static void weight_points(const double *weights, int channels, double *points)
 {
 	for (int c = 0; c < channels; c++) {

@@ -154,8 +154,8 @@ static void folder_describe(char *text, size_t size, const char *path,
 		 strlen(path) > SHOWN ? "..." : "", from, what, why, other);
 }
 
-/* Whether a file of KERNELS bytes fits into the folder. If not, errno says
- * why. */
+/* Returns 1 if a file of KERNELS bytes fits into the folder, else 0 and sets
+ * errno. */
 static int has_room(const char *path)
 {
 	char name[PATH_MAX];

@@ -280,8 +280,8 @@ kernel GROUP void conv_reduce(const int count,
 	}
 }
 
-/* Whose sum is added to those in memory as one: so many numbers, one after the
- * other, would lose the last. */
+/* Slices that are summed apart, then added to the sums in memory: one long sum
+ * in float would lose the last slices. */
 #define SLICES_SUMMED 64
 
 /* What the factors of a weight gradient are taken from. */
