@@ -283,8 +283,11 @@ $(TESTS) $(TOOLS): $B/tests/%: $O/tests/%.o $(ARCHIVE)
 	$Q$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS) -lcmocka
 
 # They have models and backends that no registry knows: tests/own.h.
-$B/tests/test_refusals $B/tests/test_verify: WRAPPED += model_find backend_find
-$B/tests/test_verify: WRAPPED += backend_next transform_image
+$B/tests/test_refusals $B/tests/test_verify $B/tests/test_verify_networks \
+$B/tests/test_verify_rounded: WRAPPED += model_find backend_find
+$B/tests/test_verify: WRAPPED += backend_next
+$B/tests/test_verify_networks: WRAPPED += transform_image
+$B/tests/test_verify_rounded: WRAPPED += cpu_choose_kernels
 
 # A target of the fuzzer goes through the inputs that it has found.
 $(REPLAYS): $B/tests/%: $O/tests/fuzz/%.o $O/tests/fuzz/replay.o $(ARCHIVE)

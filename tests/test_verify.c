@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -38,41 +37,7 @@ static const struct layer all_convs[] = {
 	{ .kind = LAYER_LOSS },
 };
 
-/* Cores cannot share the inputs of its layer, which are the caller's. */
-static const struct layer on_images[] = {
-	{ .kind = LAYER_LINEAR, .name = "fc", .outputs = 10 },
-	{ .kind = LAYER_LOSS },
-};
-
-/* A bias before a batch norm changes nothing: its gradient is rounding alone.
- * Of one pixel, a norm of one sample has no variance. */
-static const struct layer biased[] = {
-	{ .kind = LAYER_CONV, .name = "conv", .outputs = 6, .window = 9,
-	  .stride = 3 },
-	{ .kind = LAYER_BATCHNORM, .name = "norm1" },
-	{ .kind = LAYER_RELU },
-	{ .kind = LAYER_LINEAR, .name = "fc", .outputs = 12 },
-	{ .kind = LAYER_BATCHNORM, .name = "norm2" },
-	{ .kind = LAYER_RELU },
-	{ .kind = LAYER_LINEAR, .name = "last", .outputs = 10 },
-	{ .kind = LAYER_LOSS },
-};
-
-/* Fewer classes than a data set has, and targets that are vectors. */
-static const struct layer three_classes[] = {
-	{ .kind = LAYER_LINEAR, .name = "fc", .outputs = 3 },
-	{ .kind = LAYER_LOSS },
-};
-static const struct layer three_labels[] = {
-	{ .kind = LAYER_LINEAR, .name = "fc", .outputs = 3 },
-	{ .kind = LAYER_LOSS, .loss = LOSS_BCE },
-};
-
 const struct model own_models[] = {
-	MODEL("biased", biased, RECIPE),
-	MODEL("three-classes", three_classes, RECIPE),
-	MODEL("three-labels", three_labels, RECIPE),
-	MODEL("on-images", on_images, RECIPE),
 	MODEL("all-convs", all_convs, RECIPE),
 	MODEL("norms", norms, { .batch = 6, .epochs = 1, .lr = .01,
 				.optimizer = OPTIMIZER_SGD, .lr_step = 1,
@@ -100,27 +65,6 @@ const struct backend *__wrap_backend_next(const struct backend *previous)
 		return previous + 1 < end ? previous + 1 :
 					    __real_backend_next(NULL);
 	return __real_backend_next(previous);
-}
-
-static atomic_int transformed; /* images of a data set */
-
-int __real_transform_image(struct transform *transform,
-			   const struct samples *samples, int index,
-			   const struct crop_key *key, float *image,
-			   struct error *err);
-int __wrap_transform_image(struct transform *transform,
-			   const struct samples *samples, int index,
-			   const struct crop_key *key, float *image,
-			   struct error *err);
-
-int __wrap_transform_image(struct transform *transform,
-			   const struct samples *samples, int index,
-			   const struct crop_key *key, float *image,
-			   struct error *err)
-{
-	transformed++;
-	return __real_transform_image(transform, samples, index, key, image,
-				      err);
 }
 
 #define MOST_RIGHT 16
@@ -463,27 +407,6 @@ static void verify_finds_one_wrong_output(void **state)
 	}
 }
 
-static void verify_is_of_any_network(void **state)
-{
-	static const char *const lines[] = {
-		"verify openblas cpu -m biased --steps 3 -b 16 --test-batch 16",
-		"verify openblas -m biased --steps 2 -b 4 --test-batch 16",
-		"verify openblas cpu -m three-classes --steps 2 -b 8",
-		"verify openblas cpu -m three-labels --steps 2 -b 8",
-		"verify openblas cpu -m biased --infer -b 8",
-		"verify openblas cpu -m norms --infer -b 1",
-	};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
-		struct said said = say(lines[i]);
-
-		if (said.code)
-			fail_msg("%s: %s%s", lines[i], said.out, said.error);
-		free(said.out);
-	}
-}
-
 static void verify_finds_wrong_sums(void **state)
 {
 	struct said said;
@@ -557,38 +480,6 @@ static void verify_takes_what_a_program_holds(void **state)
 	wrong_set = SETS;
 }
 
-static void cores_learn_from_images_alike(void **state)
-{
-	struct said said = say("verify cpu -m on-images --steps 1 -b 6 "
-			       "--test-batch 16");
-
-	(void)state;
-	assert_int_equal(said.code, 0);
-	assert_says(said.out, "verify: all right");
-	free(said.out);
-}
-
-/* Each of 8 cores reads its share of their batch and a few samples more. */
-static void cores_read_no_others_samples(void **state)
-{
-	int of_small, of_large;
-	struct said said;
-
-	(void)state;
-	transformed = 0;
-	said = say("verify openblas-8 -m tiny --steps 1 -b 16 --test-batch 8");
-	of_small = transformed;
-	assert_int_equal(said.code, 0);
-	free(said.out);
-	transformed = 0;
-	said = say("verify openblas-8 -m tiny --steps 1 -b 32 --test-batch 8");
-	of_large = transformed;
-	assert_int_equal(said.code, 0);
-	free(said.out);
-	/* 16 more for each, and for the core that trains alone. */
-	assert_int_equal(of_large - of_small, 9 * 16);
-}
-
 static void verify_goes_on_past_who_cannot(void **state)
 {
 	struct said said = say("verify -m all-convs --steps 1 -b 8 "
@@ -655,13 +546,10 @@ int main(void)
 		cmocka_unit_test(verify_explains_rounding),
 		cmocka_unit_test(verify_takes_losses_that_are_measured),
 		cmocka_unit_test(verify_finds_one_wrong_output),
-		cmocka_unit_test(verify_is_of_any_network),
 		cmocka_unit_test(verify_finds_wrong_sums),
 		cmocka_unit_test(verify_explains_no_more),
 		cmocka_unit_test(verify_holds_pairs),
 		cmocka_unit_test(verify_takes_what_a_program_holds),
-		cmocka_unit_test(cores_learn_from_images_alike),
-		cmocka_unit_test(cores_read_no_others_samples),
 		cmocka_unit_test(verify_goes_on_past_who_cannot),
 		cmocka_unit_test(verify_stops_at_a_signal),
 	};
