@@ -2,42 +2,8 @@
 #include "bench/show/table.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 
-#include "tests/rows.h"
-
-static struct campaign campaign;
-static struct made made;
-
-static void add(const char *run_id, const char *target, long cores, double s)
-{
-	made_run(&made, run_id, target, cores, s);
-	made_into(&campaign, &made, 1);
-}
-
-static const char *first(void)
-{
-	const struct table_options options = { .first = 1 };
-	static char text[1 << 14];
-	struct error err;
-	FILE *file;
-
-	memset(text, 0, sizeof(text));
-	file = fmemopen(text, sizeof(text) - 1, "w");
-	assert_int_equal(table_print(&campaign, &options, file, &err), 0);
-	fclose(file);
-	return text;
-}
-
-static void has(const char *text, const char *part)
-{
-	if (!strstr(text, part))
-		fail_msg("no \"%s\" in:\n%s", part, text);
-}
+#include "tests/tables.h"
 
 /* cpu-2 with these seconds an iteration in three runs, beside cpu-1 with .4,
  * under a quota of so many CPUs. */
@@ -55,7 +21,7 @@ static const char *beside_one_core(const double seconds[3], double quota)
 		campaign.runs[r].global_batch = 10 * (1 + r % 2);
 		campaign.runs[r].cpu_quota = quota;
 	}
-	text = first();
+	text = first(0);
 	campaign_release(&campaign);
 	return text;
 }
@@ -85,9 +51,9 @@ static void disturbed_lift(void **state)
 		campaign.runs[i].loop_s = 10;
 		campaign.runs[i].logical_cpus = 2;
 	}
-	has(first(), "20.0  1.00");
+	has(first(0), "20.0  1.00");
 	campaign.runs[1].foreign_pct = 40;
-	has(first(), "20.0     -");
+	has(first(0), "20.0     -");
 	campaign_release(&campaign);
 }
 

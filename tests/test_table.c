@@ -1,51 +1,17 @@
 /* The tables as text: cells, best, units, blocks, notes. */
 #include "bench/show/table.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <errno.h>
 
 #include "bench/system/text.h"
-#include "tests/rows.h"
-
-static struct campaign campaign;
-static struct made made;
-
-static void add(const char *run_id, const char *target, long cores, double s)
-{
-	made_run(&made, run_id, target, cores, s);
-	made_into(&campaign, &made, 1);
-}
+#include "tests/tables.h"
 
 static const char *tables(int with_post, enum table_format format)
 {
 	const struct table_options options = { .format = format,
 					       .with_post = with_post };
-	static char text[1 << 16];
-	struct error err;
-	FILE *file;
 
-	memset(text, 0, sizeof(text));
-	file = fmemopen(text, sizeof(text) - 1, "w");
-	assert_int_equal(table_print(&campaign, &options, file, &err),
-			 0);
-	fclose(file);
-	return text;
-}
-
-static void has(const char *text, const char *part)
-{
-	if (!strstr(text, part))
-		fail_msg("no \"%s\" in:\n%s", part, text);
-}
-
-static void lacks(const char *text, const char *part)
-{
-	if (strstr(text, part))
-		fail_msg("\"%s\" is in:\n%s", part, text);
+	return shown(&options);
 }
 
 static void cells(void **state)
@@ -316,22 +282,6 @@ static void who_ran_beside(void **state)
 	has(tables(0, TABLE_GITHUB), "disturbed: cpu-1 (1 of 2 runs; it lacked "
 				     "0.50 of 1 CPU): times inflated\n");
 	campaign_release(&campaign);
-}
-
-static const char *first(int quiet)
-{
-	const struct table_options options = { .first = 1, .quiet = quiet,
-					       .where = "here",
-					       .is_folder = 1 };
-	static char text[1 << 14];
-	struct error err;
-	FILE *file;
-
-	memset(text, 0, sizeof(text));
-	file = fmemopen(text, sizeof(text) - 1, "w");
-	assert_int_equal(table_print(&campaign, &options, file, &err), 0);
-	fclose(file);
-	return text;
 }
 
 /* Each warning is there when it applies, and not else; -q has none. */
