@@ -131,8 +131,8 @@ int cache_choose(struct error *err)
 		       error_memory(err, "a variable of PoCL") : 0;
 }
 
-/* The folder that PoCL uses; returns the variable that it is from, or NULL.
- * errno as own_folder() has it. */
+/* The folder that PoCL uses; returns the variable that it is from, or NULL, and
+ * sets errno to 0 or to the reason why there is no such folder. */
 static const char *used_folder(char path[PATH_MAX])
 {
 	const char *chosen = getenv(VARIABLE);

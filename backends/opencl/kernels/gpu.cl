@@ -103,7 +103,8 @@ tile_add(float *sum, int rows, int columns, int lanes, local const float *a,
 	}
 }
 
-/* The sum of `depth` floats, so many apart: a part of one over all slices. */
+/* The sum of `depth` floats, one in each row of `apart` floats: what a slice
+ * adds to a bias. */
 static inline float column_sum(local const float *from, int apart, int depth)
 {
 	float sum = 0;
