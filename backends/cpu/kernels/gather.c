@@ -130,38 +130,32 @@ INLINE void tile(const struct job *job, int r, int rows, int vectors)
 		store_sums(job, out, rows, vectors, sums);
 }
 
-/* All rows of the chunk, in tiles that are as equal as can be. */
-INLINE void tiles(const struct job *job, int most, int vectors)
-{
-	int left = (job->chunk->count + most - 1) / most;
-
-	for (int r = 0; r < job->chunk->count; left--) {
-		const int rows = (job->chunk->count - r + left - 1) / left;
-
-		/* A constant in each call. */
-		UNROLL
-		for (int n = 1; n <= most; n++)
-			if (n == rows)
-				tile(job, r, n, vectors);
-		r += rows;
+/* Each tile is a function: compiling one function of all takes half a minute. */
+#define TILE(rows, vectors)                                              \
+	static void tile_##rows##_##vectors(const struct job *job, int r) \
+	{                                                                \
+		tile(job, r, rows, vectors);                             \
 	}
-}
+#define ENTRY(rows, vectors) [vectors - 1][rows - 1] = tile_##rows##_##vectors,
 
+EACH_TILE(TILE)
+
+/* All rows of the chunk, in tiles that are as equal as can be. */
 static void multiply_chunk(const struct job *job, int vectors)
 {
-#if LANES == 16
-	if (vectors == 4)
-		tiles(job, 6, 4);
-	else if (vectors == 3)
-		tiles(job, 8, 3);
-	else if (vectors == 2)
-		tiles(job, 12, 2);
-	else
-		tiles(job, 12, 1);
-#else
-	(void)vectors; /* a block has no less */
-	tiles(job, MOST_ROWS, MOST_VECTORS);
-#endif
+	static void (*const of[MOST_VECTORS][MOST_ROWS])(const struct job *,
+							 int) = {
+		EACH_TILE(ENTRY)
+	};
+	const int most = most_rows(vectors), count = job->chunk->count;
+	int left = (count + most - 1) / most;
+
+	for (int r = 0; r < count; left--) {
+		const int rows = (count - r + left - 1) / left;
+
+		of[vectors - 1][rows - 1](job, r);
+		r += rows;
+	}
 }
 
 void ISA_NAME(gather_fill_chunk)(const struct gather *gather,

@@ -293,35 +293,32 @@ WITH_BF16 INLINE void multiply_tile(const struct job *job, int r, int rows,
 		end_tile(job, at, lanes, rows, vectors, sums);
 }
 
+#define TILE(rows, vectors)                                              \
+	WITH_BF16 static void tile_##rows##_##vectors(                   \
+		const struct job *job, int r)                            \
+	{                                                                \
+		multiply_tile(job, r, rows, vectors);                    \
+	}
+#define ENTRY(rows, vectors) [vectors - 1][rows - 1] = tile_##rows##_##vectors,
+
+EACH_TILE(TILE)
+
 /* All rows of the chunk, in tiles that are as equal as can be. */
-WITH_BF16 INLINE void multiply_tiles(const struct job *job, int most,
-				     int vectors)
+static void multiply_block(const struct job *job, int vectors)
 {
-	const int count = job->rows->count;
+	static void (*const of[MOST_VECTORS][MOST_ROWS])(const struct job *,
+							 int) = {
+		EACH_TILE(ENTRY)
+	};
+	const int most = most_rows(vectors), count = job->rows->count;
 	int left = (count + most - 1) / most;
 
 	for (int r = 0; r < count; left--) {
 		const int rows = (count - r + left - 1) / left;
 
-		/* A constant in each call. */
-		UNROLL
-		for (int n = 1; n <= most; n++)
-			if (n == rows)
-				multiply_tile(job, r, n, vectors);
+		of[vectors - 1][rows - 1](job, r);
 		r += rows;
 	}
-}
-
-WITH_BF16 static void multiply_block(const struct job *job, int vectors)
-{
-	if (vectors == 4)
-		multiply_tiles(job, 6, 4);
-	else if (vectors == 3)
-		multiply_tiles(job, 8, 3);
-	else if (vectors == 2)
-		multiply_tiles(job, 12, 2);
-	else
-		multiply_tiles(job, 12, 1);
 }
 
 /* All outputs of the chunk; weights are those of the first block. */

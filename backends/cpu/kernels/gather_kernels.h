@@ -9,13 +9,30 @@
 #if LANES == 16
 #define MOST_ROWS 12
 #define MOST_VECTORS 4
+#define MOST_SUMS 24
+#define EACH_TILE(F) ROWS_12(F, 1) ROWS_12(F, 2) ROWS_8(F, 3) ROWS_6(F, 4)
 #elif LANES == 8
 #define MOST_ROWS 6
 #define MOST_VECTORS 2
+#define MOST_SUMS 12
+#define EACH_TILE(F) ROWS_6(F, 2)
 #else
 #define MOST_ROWS 3
 #define MOST_VECTORS 4
+#define MOST_SUMS 12
+#define EACH_TILE(F) F(1, 4) F(2, 4) F(3, 4)
 #endif
+
+/* F(rows, vectors) of each tile: at most MOST_SUMS vectors of sums. */
+#define ROWS_6(F, v) F(1, v) F(2, v) F(3, v) F(4, v) F(5, v) F(6, v)
+#define ROWS_8(F, v) ROWS_6(F, v) F(7, v) F(8, v)
+#define ROWS_12(F, v) ROWS_8(F, v) F(9, v) F(10, v) F(11, v) F(12, v)
+
+INLINE int most_rows(int vectors)
+{
+	return MOST_SUMS / vectors < MOST_ROWS ? MOST_SUMS / vectors :
+						 MOST_ROWS;
+}
 #define PASS (MOST_VECTORS * LANES)
 #define LINE 16 /* floats of a line of memory */
 
