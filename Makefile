@@ -48,7 +48,7 @@ Q := $(if $(V),,@)
 # libopenblas-dev is content with any, and the others fail under threads.
 PACKAGES_BUILD := gcc libc6-dev pkg-config libopenblas-pthread-dev \
 	libopenblas0-pthread ocl-icd-opencl-dev libcsv-dev zlib1g-dev \
-	libmd-dev libjansson-dev librandom123-dev libjpeg62-turbo-dev \
+	nettle-dev libjansson-dev librandom123-dev libjpeg62-turbo-dev \
 	libpng-dev
 PACKAGES_GATE := pocl-opencl-icd dataset-fashion-mnist
 PACKAGES_RUN := $(PACKAGES_GATE) curl ca-certificates gnuplot-nox
@@ -62,7 +62,7 @@ PACKAGES_PEERS := python3-venv python3-dev g++ libjemalloc2 \
 
 # What the build looks for, and who has it.
 MODULES := openblas:libopenblas-pthread-dev OpenCL:ocl-icd-opencl-dev \
-	libmd:libmd-dev jansson:libjansson-dev zlib:zlib1g-dev \
+	nettle:nettle-dev jansson:libjansson-dev zlib:zlib1g-dev \
 	libjpeg:libjpeg62-turbo-dev libpng:libpng-dev
 HEADERS := stdio.h:libc6-dev csv.h:libcsv-dev \
 	Random123/philox.h:librandom123-dev

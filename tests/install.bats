@@ -148,10 +148,10 @@ ca-certificates gnuplot-nox" ]
 }
 
 @test "what a build lacks is one line, and is not installed" {
-	program pkg-config 'test "$2" != libmd -a "$2" != zlib'
+	program pkg-config 'test "$2" != nettle -a "$2" != zlib'
 	run -2 make_it build/obj/needs
-	[ "${lines[0]}" = "bench: missing: libmd-dev zlib1g-dev" ]
-	[ "${lines[1]}" = "bench: install with 'make deps', or with: apt-get install libmd-dev zlib1g-dev" ]
+	[ "${lines[0]}" = "bench: missing: nettle-dev zlib1g-dev" ]
+	[ "${lines[1]}" = "bench: install with 'make deps', or with: apt-get install nettle-dev zlib1g-dev" ]
 	run -2 make_it build/obj/needs CC="gcc -nostdinc" PKG_CONFIG=true
 	[ "${lines[0]}" = "bench: missing: libc6-dev libcsv-dev librandom123-dev" ]
 	run -2 make_it build/obj/needs CC=nowhere PKG_CONFIG=nowhere

@@ -1,56 +1,82 @@
 #include "bench/system/hash.h"
 
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/types.h>
+#include <unistd.h>
 
-#include <sha256.h>
+#include <nettle/sha2.h>
 
-_Static_assert(sizeof(SHA256_CTX) <= sizeof(((struct hash_pieces *)0)->state),
-	       "libmd's state fits");
+_Static_assert(sizeof(struct sha256_ctx) <=
+	       sizeof(((struct hash_pieces *)0)->state), "nettle's state fits");
+
+static void print_digest(struct sha256_ctx *context, char hex[HASH_SHA256_SIZE])
+{
+	uint8_t digest[SHA256_DIGEST_SIZE];
+
+	sha256_digest(context, sizeof(digest), digest);
+	for (size_t i = 0; i < sizeof(digest); i++)
+		snprintf(hex + 2 * i, 3, "%02x", digest[i]);
+}
 
 void hash_pieces_begin(struct hash_pieces *pieces)
 {
-	SHA256_CTX context;
+	struct sha256_ctx context;
 
-	SHA256_Init(&context);
+	sha256_init(&context);
 	memcpy(pieces->state, &context, sizeof(context));
 }
 
 void hash_pieces_add(struct hash_pieces *pieces, const void *bytes,
 		     size_t count)
 {
-	SHA256_CTX context;
+	struct sha256_ctx context;
 
 	memcpy(&context, pieces->state, sizeof(context));
-	SHA256_Update(&context, bytes, count);
+	sha256_update(&context, count, bytes);
 	memcpy(pieces->state, &context, sizeof(context));
 }
 
 void hash_pieces_end(struct hash_pieces *pieces, char hex[HASH_SHA256_SIZE])
 {
-	SHA256_CTX context;
+	struct sha256_ctx context;
 
 	memcpy(&context, pieces->state, sizeof(context));
-	SHA256_End(&context, hex);
+	print_digest(&context, hex);
 }
 
 void hash_sha256(const void *head, size_t head_bytes, const void *body,
 		 size_t body_bytes, char hex[HASH_SHA256_SIZE])
 {
-	SHA256_CTX context;
+	struct sha256_ctx context;
 
-	SHA256_Init(&context);
+	sha256_init(&context);
 	if (head_bytes)
-		SHA256_Update(&context, head, head_bytes);
+		sha256_update(&context, head_bytes, head);
 	if (body_bytes)
-		SHA256_Update(&context, body, body_bytes);
-	SHA256_End(&context, hex);
+		sha256_update(&context, body_bytes, body);
+	print_digest(&context, hex);
 }
 
 int hash_sha256_file(const char *path, char hex[HASH_SHA256_SIZE])
 {
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct sha256_ctx context;
+	uint8_t bytes[32768];
+	ssize_t count;
+
 	hex[0] = '\0';
-	return SHA256_File(path, hex) ? 0 : -1;
+	if (fd < 0)
+		return -1;
+	sha256_init(&context);
+	while ((count = read(fd, bytes, sizeof(bytes))) > 0)
+		sha256_update(&context, (size_t)count, bytes);
+	close(fd);
+	if (count < 0)
+		return -1;
+	print_digest(&context, hex);
+	return 0;
 }
 
 uint64_t hash_bytes64(const void *bytes, size_t count)

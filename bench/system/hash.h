@@ -1,4 +1,4 @@
-/* What bytes are, in few characters. The only user of libmd. */
+/* What bytes are, in few characters. The only user of nettle. */
 #ifndef BENCH_SYSTEM_HASH_H
 #define BENCH_SYSTEM_HASH_H
 
