@@ -145,11 +145,33 @@ static void nan_wins_its_window(void **state)
 	}
 }
 
+/* No window reaches rows and columns 2 and 3. */
+static void nan_between_windows_is_not_read(void **state)
+{
+	static const struct layer layers[] = {
+		{ .kind = LAYER_CONV, .name = "a", .outputs = 3, .window = 2,
+		  .stride = 4 },
+		{ .kind = LAYER_LINEAR, .name = "b", .outputs = 5 },
+		{ .kind = LAYER_LOSS },
+	};
+	static const struct model model = MODEL("strided", layers, { 1, 6, 6 });
+	struct pair pair;
+
+	(void)state;
+	pair_open(&pair, &model, 0);
+	for (int i = 0; i < TEST_BATCH * 36; i++)
+		if (i / 6 % 6 % 4 > 1 || i % 6 % 4 > 1)
+			pair.images[i] = NAN;
+	expect_gradient(&pair);
+	pair_close(&pair);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(dropped_nan_is_gone),
 		cmocka_unit_test(nan_wins_its_window),
+		cmocka_unit_test(nan_between_windows_is_not_read),
 	};
 
 	return run_classes(tests, sizeof(tests) / sizeof(tests[0]));
