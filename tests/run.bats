@@ -56,10 +56,14 @@ file() {
 @test "a file that is silent is ended, one that goes on is not" {
 	file sleeps 'exec sleep 304'
 	file spins 'while :; do :; done'
+	file threads 'exec python3 -c "import threading, time' \
+		'threading.Thread(target=time.sleep, args=(307,)).start()' \
+		'while True: pass"'
 	file talks 'for i in {1..10}; do echo $i; sleep 0.5; done'
-	TEST_TIMEOUT=2 run -1 "$RUN" ./sleeps ./spins ./talks
+	TEST_TIMEOUT=2 run -1 "$RUN" ./sleeps ./spins ./threads ./talks
 	[[ "$output" == *"FAILED ./sleeps: "*": silent for 2 s"* ]]
 	[[ "$output" == *"FAILED ./spins: "*": silent for 2 s"* ]]
+	[[ "$output" == *"FAILED ./threads: "*": silent for 2 s"* ]]
 	[[ "$output" == *"ok ./talks: 1 passed, "* ]]
 }
 

@@ -88,11 +88,10 @@ static FILE *open_task(pid_t pid, pid_t task, const char *name)
 	return fopen(path, "r");
 }
 
-/* Returns a thread's state, or '\0' where it has ended. Sets the CPU time of
- * its process and of that one's ended children. */
-static char read_task(pid_t pid, pid_t task, long *ticks)
+/* Returns the state in a stat file, or '\0' where what it is of has ended. Sets
+ * the CPU time in it, that of ended children included. Closes the file. */
+static char read_stat(FILE *file, long *ticks)
 {
-	FILE *file = open_task(pid, task, "stat");
 	char line[1024] = "", state = '\0', *end;
 	long own[4];
 
@@ -113,15 +112,19 @@ static void explore(struct family *family, pid_t pid)
 	char path[64];
 	DIR *tasks;
 	const struct dirent *entry;
-	long ticks = 0;
+	long ticks = 0, of_thread;
 	int alive = 0;
 
+	/* That of all its threads, which may have ended. */
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	read_stat(fopen(path, "r"), &ticks);
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
 	tasks = opendir(path);
 	while (tasks && (entry = readdir(tasks))) {
 		const pid_t task = (pid_t)strtol(entry->d_name, NULL, 10);
 		FILE *children = task ? open_task(pid, task, "children") : NULL;
-		char state = task ? read_task(pid, task, &ticks) : '\0';
+		char state = task ? read_stat(open_task(pid, task, "stat"),
+					      &of_thread) : '\0';
 		int child;
 
 		if (pid != getpid())
