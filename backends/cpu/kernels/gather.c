@@ -130,7 +130,7 @@ INLINE void tile(const struct job *job, int r, int rows, int vectors)
 		store_sums(job, out, rows, vectors, sums);
 }
 
-/* Each tile is a function: compiling one function of all takes half a minute. */
+/* Each tile is a function: compiling all as one takes half a minute. */
 #define TILE(rows, vectors)                                              \
 	static void tile_##rows##_##vectors(const struct job *job, int r) \
 	{                                                                \
