@@ -359,7 +359,8 @@ threads_are_left() {
 	threads_are_left
 	run -6 --separate-stderr "$BENCH" env --network cpu-2@mpi \
 		--export-csv net.csv
-	[[ "$output" != *All-reduce* ]] && [ ! -e net.csv ]
+	[[ "$output" != *All-reduce* ]]
+	[ ! -e net.csv ]
 	# Each failure is printed once, the last target's too.
 	run -6 --separate-stderr "$BENCH" env --network cpu-2@mpi cpu-2 \
 		cpu-3@mpi --export-csv net.csv
