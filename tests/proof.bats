@@ -44,6 +44,7 @@ scale() {
 	scale 1.05 audit.so
 	check --head-env "LD_AUDIT=$PWD/audit.so"
 	refuses_head
+	[[ "$stderr" == *": see env LD_AUDIT=$PWD/audit.so $BENCH verify openblas --model=tiny "* ]]
 	check --base-env "LD_AUDIT=$PWD/audit.so"
 	[ "$status" -eq 6 ]
 	[[ "$stderr" == *"the base is wrong, speed not compared"* ]]

@@ -1,4 +1,5 @@
 /* Both programs of a check have to be right before their speed matters. */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +8,7 @@
 #include "bench/gate/proof.h"
 #include "bench/options/forward.h"
 #include "bench/record/machine.h"
+#include "bench/system/words.h"
 #include "bench/verify/verify.h"
 
 #define STEPS 3
@@ -87,15 +89,19 @@ static int prove(struct proof *proof, const struct check *check,
 	return 0;
 }
 
-/* Its command, for whoever wants to see what is wrong. */
+/* Its command, with the variables of its arm, for whoever wants to see what is
+ * wrong. */
 static void print_command(const struct proof *proof, char *text, size_t size)
 {
-	size_t used = (size_t)snprintf(text, size, "%s", proof->arm->program ?
-				       proof->arm->program : "bench");
+	const char *const *variable = proof->arm->variables;
 
-	for (char **word = proof->words + 1; *word && used < size; word++)
-		used += (size_t)snprintf(text + used, size - used, " %s",
-					 *word);
+	snprintf(text, size, "%s", *variable ? "env" : "");
+	for (; *variable; variable++)
+		words_append(text, size, *variable);
+	words_append(text, size, proof->arm->program ? proof->arm->program :
+						       program_invocation_name);
+	for (char **word = proof->words + 1; *word; word++)
+		words_append(text, size, *word);
 }
 
 /* To be closed on failure as well. */

@@ -179,8 +179,9 @@ static int is_plain(const char *word)
 	return *word != '\0';
 }
 
-static void append_word(char *text, size_t size, const char *word)
+void words_append(char *text, size_t size, const char *word)
 {
+	text_append(text, size, "%s", text[0] ? " " : "");
 	if (is_plain(word)) {
 		text_append(text, size, "%s", word);
 		return;
@@ -195,8 +196,8 @@ void words_command(char *text, size_t size, const char *words,
 		   const char *argument)
 {
 	text[0] = '\0';
-	append_word(text, size, program_invocation_name);
-	text_append(text, size, " %s%s", words, argument ? " " : "");
+	words_append(text, size, program_invocation_name);
+	text_append(text, size, " %s", words);
 	if (argument)
-		append_word(text, size, argument);
+		words_append(text, size, argument);
 }

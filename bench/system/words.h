@@ -38,6 +38,10 @@ const char *choices_advise(struct choices *choices);
 int words_split(const char *text, const char *option, char ***words,
 		struct error *err);
 
+/* Appends a word to a command line, after a blank unless it is the first: in
+ * quotes where a shell needs them. */
+void words_append(char *text, size_t size, const char *word);
+
 /*
  * What the user may type next, as a shell takes it: this program as it was
  * called, words, and an argument (NULL: none), in quotes where it needs them.
