@@ -99,6 +99,11 @@ opencl (PoCL, 2 CPUs) 1.93 times; global batches differ: compare accuracy too."*
 	[ "${lines[-2]}" = "- more: $BENCH table $DIR --details" ] ||
 		[[ "${output//$'\n'  / }" == *"- more: $BENCH table $DIR --details"* ]]
 	[[ "$output" == *"- the data set is synthetic, not MNIST"* ]]
+	# Of two folders as well, as a shell takes them.
+	make_rows "$BATS_TEST_TMPDIR/other one" b other 1 cpu-1:1:40
+	run -0 "$BENCH" table "$DIR" "$BATS_TEST_TMPDIR/other one"
+	[[ "${output//$'\n'  / }" == *"- more: $BENCH table $DIR '$BATS_TEST_TMPDIR/other one' --details"* ]]
+	run -0 "$BENCH" table "$DIR"
 	# Nothing is explained.
 	[[ "$output" != *"slowest"* && "$output" != *"warm-up"* ]]
 	run -0 "$BENCH" table "$DIR" -q

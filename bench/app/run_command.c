@@ -408,7 +408,8 @@ static void run_all(struct work *work)
 	}
 }
 
-static void publish(struct work *work)
+/* where: room for the campaign's folder, as the tables name it. */
+static struct table_options table_of(const struct work *work, char where[1024])
 {
 	const struct options *options = work->options;
 	struct table_options table = {
@@ -418,9 +419,22 @@ static void publish(struct work *work)
 		.color = terminal_uses_color(options->color, work->out),
 		.width = terminal_columns(work->out),
 		.quiet = options->quiet,
-		.where = work->campaign.dir,
+		.where = where,
 		.is_folder = 1,
 	};
+
+	where[0] = '\0';
+	words_append(where, 1024, work->campaign.dir);
+	table_format_find(options->format, &table.format);
+	table.first = table_is_first(&table, options->details);
+	return table;
+}
+
+static void publish(struct work *work)
+{
+	const struct options *options = work->options;
+	char where[1024];
+	const struct table_options table = table_of(work, where);
 	const struct export_paths exports = {
 		.csv = options->export_csv,
 		.json = options->export_json,
@@ -429,8 +443,6 @@ static void publish(struct work *work)
 	const struct campaign own = campaign_own(&work->campaign);
 	struct error err;
 
-	table_format_find(options->format, &table.format);
-	table.first = table_is_first(&table, options->details);
 	if (campaign_finish(&work->campaign, options->include_warmup, &err))
 		note_failure(work, err.kind, &err);
 	if (!export_uses_terminal(&exports)) {

@@ -37,16 +37,13 @@ static int has_results(const struct campaign *campaign)
 	return campaign->run_count == 0;
 }
 
-/* The paths, parted by blanks; what does not fit is left out. */
+/* The paths, as a shell takes them; what does not fit is left out. */
 static void join_paths(char *text, size_t size,
 		       const struct options *options)
 {
-	size_t used = 0;
-
 	text[0] = '\0';
-	for (int i = 0; i < options->argument_count && used < size; i++)
-		used += (size_t)snprintf(text + used, size - used, "%s%s",
-					 i ? " " : "", options->arguments[i]);
+	for (int i = 0; i < options->argument_count; i++)
+		words_append(text, size, options->arguments[i]);
 }
 
 /* Runs that are of no check, and their exports. */

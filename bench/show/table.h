@@ -30,8 +30,8 @@ struct table_options {
 			       0: 80 */
 	int first;	    /* the first screen instead of the four tables */
 	int quiet;	    /* of it the table alone */
-	const char *where;  /* that the rest is in, as `bench table` takes it;
-			       NULL: nowhere */
+	const char *where;  /* that the rest is in: arguments of `bench table`,
+			       as a shell takes them; NULL: nowhere */
 	int is_folder;	    /* where is one, which can be plotted */
 };
 

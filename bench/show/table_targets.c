@@ -428,11 +428,11 @@ static void print_where(const struct view *view)
 	names_free(&told);
 	if (!where)
 		return;
-	words_command(command, sizeof(command), "table", where);
-	view_note(view, "more: %s --details", command);
-	words_command(command, sizeof(command), "plot", where);
+	words_command(command, sizeof(command), "table", NULL);
+	view_note(view, "more: %s %s --details", command, where);
+	words_command(command, sizeof(command), "plot", NULL);
 	if (view->options->is_folder)
-		view_note(view, "pictures: %s", command);
+		view_note(view, "pictures: %s %s", command, where);
 }
 
 int view_targets(const struct view *view, struct error *err)
