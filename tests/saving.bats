@@ -467,6 +467,22 @@ folder that bench table reads"* ]]
 	"$BENCH" table x --export-json - | python3 -m json.tool >/dev/null
 }
 
+@test "a file in /dev/shm is replaced and kept as any other" {
+	local shm rows refused
+	shm=$(mktemp -d -p /dev/shm 2>/dev/null) || skip "no /dev/shm"
+	"$BENCH" run null-1 "${TINY[@]}" --out "$shm/x" >/dev/null
+	for _ in 1 2; do
+		"$BENCH" table "$shm/x" --export-csv "$shm/rows.csv" >/dev/null
+	done
+	rows=$(grep -c '^' "$shm/rows.csv")
+	run --separate-stderr "$BENCH" table "$shm/x" \
+		--export-csv "$shm/x/observations.csv"
+	refused=$status
+	rm -r "$shm"
+	[ "$rows" = 2 ]
+	[ "$refused" = 2 ]
+}
+
 @test "what a folder had before is named, and not printed again" {
 	local option
 	"$BENCH" run null-1 "${TINY[@]}" --label early --out made >/dev/null

@@ -9,7 +9,13 @@ enum { MOST_LINKS = 40 }; /* as the kernel follows */
 
 int file_is_special(const char *path)
 {
-	return strncmp(path, "/dev/", 5) == 0 ||
+	static const char *const names[] = { "/dev/stdin", "/dev/stdout",
+					     "/dev/stderr" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(path, names[i]))
+			return 1;
+	return strncmp(path, "/dev/fd/", 8) == 0 ||
 	       strncmp(path, "/proc/", 6) == 0;
 }
 
