@@ -183,6 +183,15 @@ static int stops_gradient(struct program *program, const struct batch *batch,
 		       right->gradient(program, batch, update, err);
 }
 
+static int stops_evaluate(struct program *program, const struct batch *batch,
+			  struct score *score, struct error *err)
+{
+	if (program->options.infers)
+		interrupt_adopt(SIGTERM);
+	return __real_backend_find("openblas")->evaluate(program, batch, score,
+							 err);
+}
+
 #define MOST_HELD 70
 #define EACH (28 * 28)
 
@@ -290,6 +299,7 @@ static int set_up(void **state)
 	own_backends[STOPS].name = "stops";
 	own_backends[STOPS].open = stops_open;
 	own_backends[STOPS].gradient = stops_gradient;
+	own_backends[STOPS].evaluate = stops_evaluate;
 	own_backends[HOLDS].name = "holds";
 	own_backends[HOLDS].open = holds_open;
 	own_backends[HOLDS].hold = holds_hold;
@@ -509,6 +519,24 @@ static void verify_goes_on_past_who_cannot(void **state)
 	free(said.out);
 }
 
+/* The bounds of forward passes are known at the end, after this signal. */
+static void verify_stops_amid_forward_passes(void **state)
+{
+	int status;
+	const pid_t pid = fork();
+
+	(void)state;
+	if (!pid) {
+		const struct said said = say("verify stops -m tiny --infer "
+					     "-b 16");
+
+		fputs(said.out, stderr);
+		_exit(said.code);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, (128 + SIGTERM) << 8);
+}
+
 /* The last of these tests: a signal that came is there for good. */
 static void verify_stops_at_a_signal(void **state)
 {
@@ -551,6 +579,7 @@ int main(void)
 		cmocka_unit_test(verify_holds_pairs),
 		cmocka_unit_test(verify_takes_what_a_program_holds),
 		cmocka_unit_test(verify_goes_on_past_who_cannot),
+		cmocka_unit_test(verify_stops_amid_forward_passes),
 		cmocka_unit_test(verify_stops_at_a_signal),
 	};
 
