@@ -457,6 +457,10 @@ training images"* ]]
 	run -0 "$BENCH" measure null-2 "${set[@]}" -b 35 -q
 	# The model's own may be: nobody asked for it.
 	run -0 "$BENCH" measure null-8 "${set[@]}" -q
+	# But a batch norm needs a sample on each core.
+	run -2 --separate-stderr "$BENCH" measure cpu-8 -m xla-mnist -q \
+		-d synthetic --synthetic-train 5 --synthetic-test 40
+	[[ "$stderr" == *"choose 5 cores or fewer, or a training set of 8 or more" ]]
 }
 
 @test "more memory than there is" {

@@ -151,7 +151,8 @@ static void cores_without_samples_are_usage(void **state)
 		  "samples has no statistics to test with" },
 		{ "reference-2 --global-batch 1 --steps 1",
 		  "an iteration has 1 sample for 2 cores: a core without "
-		  "samples has no statistics to test with" },
+		  "samples has no statistics to test with; choose 1 core or "
+		  "fewer, or a --global-batch of 2 or more" },
 		{ "cpu-4 --global-batch 4", NULL },
 		{ "cpu-4 --global-batch 23", NULL },
 	};

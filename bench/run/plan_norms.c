@@ -31,6 +31,7 @@ static int check_statistics(const struct training *training, int samples,
 			    struct error *err)
 {
 	const int cores = training->cores;
+	const int is_all = samples < training->global_batch;
 	char where[80];
 	int row = 0;
 
@@ -41,10 +42,12 @@ static int check_statistics(const struct training *training, int samples,
 	layer_describe(&training->model, row, where, sizeof(where));
 	return error_set(err, ERROR_USAGE, "model '%s', %s: an iteration has "
 			 "%d sample%s for %d cores: a core without samples has "
-			 "no statistics to test with; choose %d cores or "
-			 "fewer, or a --global-batch of %d or more",
+			 "no statistics to test with; choose %d core%s or "
+			 "fewer, or a %s of %d or more",
 			 training->model.name, where, samples,
-			 samples == 1 ? "" : "s", cores, samples, cores);
+			 samples == 1 ? "" : "s", cores, samples,
+			 samples == 1 ? "" : "s", is_all ? "training set" :
+			 "--global-batch", cores);
 }
 
 int plan_check_norms(const struct training *training, struct error *err)
