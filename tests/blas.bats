@@ -63,6 +63,17 @@ chosen() {
 		tr ' ,' '\n\n' | grep -v OPENBLAS_CORETYPE || true
 }
 
+@test "OpenBLAS is not left with a core older than the CPU" {
+	grep -qw avx2 /proc/cpuinfo || skip "no AVX2"
+	echo 'const char *openblas_get_corename(void) { return "Prescott"; }' \
+		>old.c
+	"${CC:-gcc}" -shared -fPIC -o old.so old.c || skip "no compiler"
+	LD_PRELOAD=$PWD/old.so run -0 "$BENCH" measure openblas-1 \
+		"${TINY[@]}" --run-file row
+	[[ "$(cell row 1 variables)" == \
+		*";OPENBLAS_CORETYPE="*";BENCH_SET=OPENBLAS_CORETYPE" ]]
+}
+
 @test "pthread: cores are threads of one process" {
 	use_flavour pthread
 	run -0 "$BENCH" env
