@@ -1,5 +1,12 @@
 /* Convolutions by tiles of the OpenCL backend, against the reference. */
+#include <CL/cl.h>
+#include <unistd.h>
+
+#include "backends/opencl/device/device.h"
 #include "tests/opencl_pair.h"
+#include "tests/patience.h"
+
+#define SECONDS 20 /* that a thread of the driver may take to release */
 
 /*
  * Wherever vectors have up to 16 floats. Right after a convolution of images,
@@ -170,6 +177,37 @@ static void folded_ones_are_right(void **state)
 		folded_is_right(&folded_first[i]);
 }
 
+/* Queues, buffers, programs and their kernels hold the context they are in. */
+static cl_uint references(void)
+{
+	const struct opencl_device *opencl =
+		(const struct opencl_device *)(const void *)device;
+	cl_uint count = 0;
+
+	assert_int_equal(clGetContextInfo(opencl->context,
+					  CL_CONTEXT_REFERENCE_COUNT,
+					  sizeof(count), &count, NULL), 0);
+	return count;
+}
+
+/* Only the device itself holds its context. The driver's threads release what
+ * they ran after the call that waited for it has returned. */
+static void objects_are_released(void **state)
+{
+	const double begin = patience_now();
+	struct pair pair;
+
+	(void)state;
+	pair_open(&pair, &tiles_model, 1);
+	expect_gradient(&pair);
+	expect_evaluation(&pair);
+	assert_true(references() > 1);
+	pair_close(&pair);
+	while (references() > 1 && patience_now() < begin + SECONDS)
+		usleep(1000);
+	assert_int_equal(references(), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -178,6 +216,7 @@ int main(void)
 		cmocka_unit_test(padded_ones_are_right),
 		cmocka_unit_test(seven_points_are_right),
 		cmocka_unit_test(folded_ones_are_right),
+		cmocka_unit_test(objects_are_released),
 	};
 
 	return run_classes(tests, sizeof(tests) / sizeof(tests[0]));
