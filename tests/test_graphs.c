@@ -141,7 +141,8 @@ static void dense_graphs_are_right(void **state)
 	}
 }
 
-/* No multiply-add is missing in a profile, and none is there twice. */
+/* No multiply-add is missing in a profile, and none is there twice; no more are
+ * done than there are. */
 static void work_is_the_models(void **state)
 {
 	static struct profile_part parts[PROFILE_MOST_PARTS];
@@ -158,8 +159,11 @@ static void work_is_the_models(void **state)
 	pair_open(&pair, variant, &residual_model, batch.count, 1);
 	subject_gradient(&pair.tried, &batch);
 	count = program_profile(pair.tried.program, parts);
-	for (int p = 0; p < count; p++)
+	for (int p = 0; p < count; p++) {
+		assert_true(parts[p].done >= 0 &&
+			    parts[p].done <= parts[p].dense);
 		sum += parts[p].dense;
+	}
 	assert_true(sum == batch.count * (work.forward + work.backward_data +
 					  work.backward_weights));
 	pair_close(&pair);
