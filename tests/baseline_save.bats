@@ -61,43 +61,6 @@ setup() {
 	[ -z "$(ls -d b/unfinished-* 2>/dev/null)" ]
 }
 
-# A target that takes its time is being measured.
-saving() {
-	grep -qs ',step,' b/unfinished-*/observations.csv
-}
-
-@test "a save that is interrupted or killed leaves the old baseline" {
-	save b null-1
-	cp -r b before
-	for signal in INT KILL; do
-		"${HEEDFUL[@]}" "$BENCH" baseline save b null-1 cpu-1 \
-			"${WORK[@]}" --blocks 100 -q >out 2>err &
-		within 60 saving
-		kill -"$signal" $!
-		status=0
-		wait $! || status=$?
-		[ "$status" -ne 0 ]
-		for file in observations.csv runs.csv; do
-			cmp b/$file before/$file
-		done
-		[ -n "$(ls -d b/unfinished-*)" ]
-		"$BENCH" baseline show b >/dev/null
-		[ "$signal" = KILL ] || grep -q "are in b/unfinished-" err
-		rm -r b/unfinished-*
-	done
-	save b null-1
-	! cmp -s b/runs.csv before/runs.csv
-}
-
-@test "a device that is missing and was not asked for keeps its old times" {
-	save b null-1
-	edit b/runs.csv target '"opencl"'
-	edit b/observations.csv target '"opencl"'
-	OCL_ICD_VENDORS=/nowhere save b
-	[[ "$(cat saved)" == *opencl*" 12 "* ]]
-	[[ "$(cat saved)" == *cpu-8*" 12 "* ]]
-}
-
 @test "a save of which nothing was measured leaves nothing" {
 	OCL_ICD_VENDORS=/nowhere run -4 "$BENCH" baseline save b opencl \
 		"${WORK[@]}"
@@ -117,36 +80,3 @@ saving() {
 	[[ "$output" == *"empty: no baseline in this folder: "* ]]
 }
 
-@test "too few processes for a verdict are told when they are saved" {
-	run -0 "$BENCH" baseline save b null-1 "${WORK[@]}" --blocks 6
-	[[ "$output" == *"note: fewer than 12 blocks are too few for a verdict \
-against this baseline"* ]]
-	check --blocks 12
-	[ "$status" -eq 3 ]
-	[[ "$stderr" == *"null-1: the baseline has 6 processes, but 12 are \
-needed: bench baseline save b null-1 "* ]]
-	[ ! -e checked ]
-}
-
-@test "show tells the label and what was not finished" {
-	save b null-1 --label "before the change"
-	run -0 --separate-stderr "$BENCH" baseline show b
-	[[ "$output" == *"null-1: before the change: model tiny"* ]]
-	[[ "${#stderr_lines[@]} $stderr" == "1 "*"is deprecated"* ]]
-	mkdir b/unfinished-20260131T235959Z
-	run -0 --separate-stderr "$BENCH" baseline show b
-	[[ "$stderr" == *"note: b/unfinished-20260131T235959Z is not in "* ]]
-	# The first save was the interrupted one.
-	mkdir -p c/unfinished-20260131T235959Z
-	run -5 --separate-stderr "$BENCH" baseline show c
-	[[ "$stderr" == *"note: c/unfinished-20260131T235959Z is not in "* ]]
-}
-
-@test "a check says when it measures more or less than was saved" {
-	save b null-1
-	check
-	[[ "$stderr" == *"note: null-1: comparing 6 processes with the 12 of \
-the baseline"* ]]
-	check --blocks 12
-	[[ "$stderr" != *"that the baseline has"* ]]
-}

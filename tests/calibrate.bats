@@ -69,20 +69,6 @@ set_cells() {
 		$((2 + 2 * 2 * 6)) ]
 }
 
-@test "40 pairs unless told; new rows take the place of old ones" {
-	calibrate null-1 --model tiny "${DATA[@]}" --warmup 1 -s 3 \
-		--floors f.csv -q
-	[ "$status" -eq 0 ]
-	[ "$stderr" = "" ]
-	[ "$(column f.csv pairs)" = "40 40 40" ]
-	[ "$(column f.csv check_pairs)" = "20 20 20" ]
-	calibrate null-2 null-1 "${SMALL[@]}" --floors f.csv
-	[ "$status" -eq 0 ]
-	[ "$(column f.csv target)" = \
-		"null-2 null-2 null-2 null-1 null-1 null-1" ]
-	[ "$(column f.csv pairs)" = "6 6 6 6 6 6" ]
-}
-
 @test "check takes a floor of its own machine and work for its margin" {
 	margin
 	[ "$MARGIN" = 3 ]
