@@ -29,11 +29,9 @@ in_repository() {
 # at_first DIR COLUMN: of each process but those that were measured again,
 # because others were at work on this machine as well.
 at_first() {
-	python3 - "$@" <<-'END'
-	import csv, sys
-	rows = csv.DictReader(open(sys.argv[1] + "/runs.csv"))
-	print(*(row[sys.argv[2]] for row in rows if row["attempt"] == "1"))
-	END
+	paste -d ' ' <(column "$1/runs.csv" attempt | tr ' ' '\n') \
+		<(column "$1/runs.csv" "$2" | tr ' ' '\n') |
+		sed -n 's/^1 //p' | xargs
 }
 
 # How often each word is there.

@@ -400,15 +400,14 @@ refused() {
 	[ "$(cell row 1 image_size) $(cell row 1 batch) $(cell row 1 updates)" = \
 		"63 32 1" ]
 	grep -q ',test,1,,0,[^,]*,[^,]*,64,' rows
-	"$BENCH" measure null-1 --model alexnet --image-size 63 "${data[@]}" \
-		--run-file row >rows
-	[ "$(cell row 1 batch) $(cell row 1 updates)" = "8 13" ]
-	grep -q ',test,1,,0,[^,]*,[^,]*,70,' rows
-	"$BENCH" measure null-1 "${data[@]}" --run-file row >/dev/null
-	[ "$(cell row 1 image_size)" = 28 ]
 	run -0 "$BENCH" run null-1 --model alexnet --image-size 63 "${data[@]}" \
 		-q --out sized
 	[[ "$output" == "alexnet on synthetic, "*", images of 63x63; n=1"* ]]
+	[ "$(cell sized/runs.csv 1 batch) $(cell sized/runs.csv 1 updates)" = \
+		"8 13" ]
+	grep -q ',test,1,,0,[^,]*,[^,]*,70,' sized/observations.csv
+	"$BENCH" measure null-1 "${data[@]}" --run-file row >/dev/null
+	[ "$(cell row 1 image_size)" = 28 ]
 	run -0 "$BENCH" run null-1 --model tiny "${data[@]}" -q --out usual
 	[[ "$output" != *"images of"* ]]
 	run -2 "$BENCH" measure null-1 --model alexnet --image-size 8 \

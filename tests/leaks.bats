@@ -23,7 +23,7 @@ descriptors_at() {
 # It has more runs than are waited for, so that it is there when it is asked.
 @test "a campaign of many runs keeps no descriptors" {
 	"$BENCH" run cpu-1 --repeat 1000 --model tiny --dataset synthetic \
-		--synthetic-train 3200 --synthetic-test 20 --warmup 0 \
+		--synthetic-train 320 --synthetic-test 20 --warmup 0 \
 		--epochs 2 -q --out made >out 2>err 3>&- &
 	PID=$!
 	local now runs early=0 late=0 ended
