@@ -41,6 +41,8 @@ takes_what_is_told() {
 
 @test "many parameters take what was estimated" {
 	takes_what_is_told cpu-2 -m resnet50 --image-size 64 -b 8
+	# Cores of cpu have one copy, of others each their own.
+	takes_what_is_told openblas-2 -m resnet50 --image-size 64 -b 2
 }
 
 # What PoCL takes is in the estimate.

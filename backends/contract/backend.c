@@ -202,16 +202,16 @@ void program_begin(struct program *program, struct device *device,
 
 double backend_vector_bytes(const struct backend *backend,
 			    const struct model *model,
-			    const struct program_options *options, int cores)
+			    const struct program_options *options, int cores,
+			    int is_common)
 {
 	const double count = (double)model_parameter_count(model);
 	const int vectors = vector_count(backend, model, options);
 	const int in_double = backend->is_oracle ||
 			      options->precision == PRECISION_FP64;
-	/* The gradients are not one for all. */
-	const int floats = vectors > VECTOR_GRADIENT ? vectors - 1 + cores :
-						       vectors;
-
+	const int gradients = vectors > VECTOR_GRADIENT;
+	const int owners = backend->shares && is_common ? 1 : cores;
+	const int floats = gradients * cores + (vectors - gradients) * owners;
 	/* What products take is a copy. */
 	const int copies = options->precision == PRECISION_FP16 ? cores : 0;
 

@@ -247,6 +247,7 @@ struct backend {
 	 * gradient takes an update. */
 	int trains_at_once;
 	int runs_ahead; /* gradients need not be finished: options.ahead */
+	int shares; /* with options.memory, programs are shared */
 	/* Others are compared with it: it computes in double, whatever the
 	 * precision, and has impose. */
 	int is_oracle;
@@ -429,11 +430,12 @@ void device_describe(struct device *device, struct device_info *info);
 int device_check(struct device *device, int thread, int threads,
 		 struct error *err);
 
-/* Bytes of the vectors of so many programs, one a core, which may share floats
- * but the gradient; and of what a program keeps of a batch, about. */
+/* Bytes of the vectors of so many programs, one a core; is_common: they have
+ * memory in common. And of what a program keeps of a batch, about. */
 double backend_vector_bytes(const struct backend *backend,
 			    const struct model *model,
-			    const struct program_options *options, int cores);
+			    const struct program_options *options, int cores,
+			    int is_common);
 double backend_batch_bytes(const struct backend *backend,
 			   const struct model *model,
 			   const struct program_options *options);

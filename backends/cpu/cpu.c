@@ -426,6 +426,7 @@ const struct backend cpu_backend = {
 	.precisions = 1u << PRECISION_FP32 | 1u << PRECISION_BF16 |
 		      1u << PRECISION_FP16 | 1u << PRECISION_BF16_STORAGE,
 	.trains_at_once = 1,
+	.shares = 1,
 	.library = &blas_library,
 	.sample_bytes = cpu_sample_bytes,
 	.open = cpu_open,

@@ -95,7 +95,7 @@ struct memory_plan plan_memory(const struct training *training)
 	return (struct memory_plan){
 		.vectors = backend_vector_bytes(training->backend,
 						&training->model, &options,
-						here),
+						here, here == cores),
 		.batches = here * backend_batch_bytes(training->backend,
 						       &training->model,
 						       &options) +
@@ -173,7 +173,7 @@ static double common_bytes(const struct training *training,
 	    training->backend->offloads)
 		return 0;
 	return backend_vector_bytes(training->backend, &training->model,
-				    &options, training->cores);
+				    &options, training->cores, 1);
 }
 
 /* MiB of a file system with room for so many bytes, and for what MPI itself
