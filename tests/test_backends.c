@@ -1,4 +1,7 @@
 /* Every backend's steps and evaluations against the reference. */
+#include <malloc.h>
+
+#include "backends/cpu/isa.h"
 #include "tests/lockstep.h"
 
 /* Sizes that are no whole number of anything, and pooling of three. */
@@ -161,27 +164,78 @@ static void padding_has_no_places(void **state)
 	compare_few(*state, &padded_model, 2, 0);
 }
 
-/* A copy of each image, of which a row of the window is a tap, and where each
- * tap lies for each pixel: that is more than the values. */
+/* Bytes that the allocator has lent. */
+static double lent(void)
+{
+	const struct mallinfo2 all = mallinfo2();
+
+	return (double)all.uordblks + (double)all.hblkhd;
+}
+
+/* Of the cpu backend: large are the bytes of arrays that a program certainly
+ * has. An array may be longer by most of a huge page. */
+static void arrays_are_estimated(const struct model *model,
+				 const struct program_options *options,
+				 double large)
+{
+	const struct backend *cpu = backend_find("cpu");
+	const double estimate =
+		backend_batch_bytes(cpu, model, options) +
+		backend_vector_bytes(cpu, model, options, 1, 0);
+	struct subject subject;
+	double taken = -lent();
+
+	subject_open(&subject, "cpu", model, options);
+	taken += lent();
+	subject_close(&subject);
+	assert_true(taken > large);
+	assert_true(taken < estimate + 4 * (2 << 20));
+}
+
+/* A row of the window is a tap, and a table has its place for each pixel: that
+ * is more than all values. */
 static void tables_are_estimated(void **state)
 {
-	const struct layer layers[] = {
-		{ .kind = LAYER_CONV, .name = "a", .outputs = 1, .window = 5 },
+	static const struct layer layers[] = {
+		{ .kind = LAYER_CONV, .name = "a", .outputs = 1, .window = 65 },
 		{ .kind = LAYER_AVGPOOL, .outputs = 1 },
 		{ .kind = LAYER_LINEAR, .name = "b", .outputs = 3 },
 		{ .kind = LAYER_LOSS },
 	};
 	const struct model model = { .name = "tables", .layers = layers,
 				     .layer_count = 4,
-				     .input = { 1, 504, 504 } };
+				     .input = { 1, 464, 464 } };
 	const struct program_options options = { .batch = 1, .test_batch = 1 };
-	const double pixels = 500 * 500;
 
 	variant_choose(*state);
-	assert_true(backend_batch_bytes(backend_find("cpu"), &model, &options) >
-		    pixels * (5 + 1) * sizeof(int32_t) +
-			    504 * 504 * sizeof(float) +
-			    2 * pixels * sizeof(float));
+	arrays_are_estimated(&model, &options,
+			     400. * 400 * 65 * sizeof(int32_t));
+}
+
+/* Winograd's points of the weights of the first layer, and the weights of the
+ * second. */
+static void packed_weights_are_estimated(void **state)
+{
+	static const struct layer layers[] = {
+		{ .kind = LAYER_CONV, .name = "a", .outputs = 512, .window = 3,
+		  .pad = 1 },
+		{ .kind = LAYER_CONV, .name = "b", .outputs = 5120,
+		  .window = 1 },
+		{ .kind = LAYER_AVGPOOL, .outputs = 1 },
+		{ .kind = LAYER_LINEAR, .name = "c", .outputs = 3 },
+		{ .kind = LAYER_LOSS },
+	};
+	const struct model model = { .name = "packed", .layers = layers,
+				     .layer_count = 5,
+				     .input = { 512, 8, 8 } };
+	const struct program_options options = { .batch = 1, .test_batch = 1,
+						 .infers = 1,
+						 .precision = PRECISION_BF16 };
+
+	variant_choose(*state);
+	arrays_are_estimated(&model, &options,
+			     (36. * 512 * 512 + 512. * 5120) *
+				     sizeof(uint16_t));
 }
 
 /* After one gradient, more than 800 that are 0, as a dead unit's: its averages
@@ -238,6 +292,17 @@ static int is_cpu(const struct variant *variant)
 	return !strcmp(variant->backend, "cpu");
 }
 
+/* By AMX's tiles there are no points. */
+static int has_rounded_points(const struct variant *variant)
+{
+	const struct cpu_kernels *kernels;
+	struct error err;
+
+	variant_choose(variant);
+	kernels = is_cpu(variant) ? cpu_choose_kernels(&err) : NULL;
+	return kernels && !kernels->has_tiles && cpu_bf16_products(kernels);
+}
+
 int main(void)
 {
 	static const struct check checks[] = {
@@ -252,7 +317,10 @@ int main(void)
 	};
 
 	static const struct check tables = { "tables", tables_are_estimated,
-					     0 };
+					     1 };
+	static const struct check packed = {
+		"packed weights", packed_weights_are_estimated, 1
+	};
 	static const struct check padding = { "huge padding",
 					      padding_has_no_places, 0 };
 
@@ -260,5 +328,7 @@ int main(void)
 			    sizeof(checks) / sizeof(checks[0])) +
 	       run_some_variants("backends, padding", &padding, 1,
 				 reads_planes) +
-	       run_some_variants("backends, tables", &tables, 1, is_cpu);
+	       run_some_variants("backends, tables", &tables, 1, is_cpu) +
+	       run_some_variants("backends, packed weights", &packed, 1,
+				 has_rounded_points);
 }

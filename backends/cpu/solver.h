@@ -30,7 +30,8 @@ struct cpu_step {
 	size_t at;	 /* place of its parameters in the vectors ... */
 	size_t length;	 /* ... and how many floats they are, gaps included */
 	size_t scratch;	 /* bytes that it wants of the program's */
-	size_t own;	 /* bytes of its tables, and of copies of the batch */
+	size_t own;	 /* bytes of its tables, of copies of the batch, and of
+			  * packed weights */
 	int can_round;	 /* set by lay_out: it can put out->rounded out */
 	struct cpu_value *in, *out; /* of the first row, and of the last */
 };

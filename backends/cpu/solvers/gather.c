@@ -63,6 +63,7 @@ static void round_factors(struct cpu_program *program,
 	if (cpu_packed_products(program)) {
 		gather->step.scratch = gather_rounded_rows(&gather->conv
 								    .forward);
+		gather->step.own += gather_rounded(&gather->conv.forward);
 		gather->step.can_round = 1;
 		gather->step.in->rounding += !gather->conv.joined;
 	}

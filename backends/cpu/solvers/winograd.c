@@ -91,8 +91,10 @@ static int lay_out_own(struct cpu_program *program,
 	winograd->forward = pass_of(planes_of(step->in), node->in.channels,
 				    step->out, window, pad, samples,
 				    rounds_points(program, node));
-	if (winograd->forward.rounds)
+	if (winograd->forward.rounds) {
+		step->own += winograd_packed_bytes(&winograd->forward);
 		cpu_tell_rounding(program, step->first, ROUNDS_POINTS);
+	}
 	winograd->back = pass_of(planes_of(step->out), node->out.channels,
 				 step->in, window, window - 1 - pad, samples,
 				 0);
