@@ -611,10 +611,12 @@ fails() {
 		[ "$status" -eq 6 ]
 		[[ "$stderr" == *"core 1: MPI_Test: "* ]]
 	done
-	# In the midst of it.
-	AT=20 fails ,MPI_Iallgather, "${TINY[@]}"
-	[ "$status" -eq 6 ]
-	[[ "$stderr" == *"core 1: MPI_Iallgather: "* ]]
+	# In the midst of it, and where cores say how they ended.
+	for name in 20:MPI_Iallgather 2:MPI_Allgather; do
+		AT=${name%:*} fails ",${name#*:}," "${TINY[@]}"
+		[ "$status" -eq 6 ]
+		[[ "$stderr" == *"core 1: ${name#*:}: "* ]]
+	done
 }
 
 @test "bench env says whether it is there" {
