@@ -485,6 +485,24 @@ said() {
 	[ ! -e same ]
 }
 
+@test "an export replaces an export, and no rows of another folder" {
+	local before
+	cd "$BATS_TEST_TMPDIR"
+	mkdir other
+	cp "$DIR"/*.csv other
+	ln -s other/runs.csv link
+	before=$(cat other/*)
+	for file in other/runs.csv other/observations.csv link; do
+		run -2 "$BENCH" table "$DIR" --export-csv "$file"
+		[ "$output" = "bench: $file of --export-csv has measured rows: \
+name another file" ]
+	done
+	[ "$(cat other/*)" = "$before" ]
+	for _ in 1 2; do
+		run -0 "$BENCH" table "$DIR" --export-csv own.csv
+	done
+}
+
 @test "rows can come through a pipe" {
 	run -0 "$BENCH" table --details /dev/stdin <"$DIR/observations.csv"
 	grep -Eq '^measured +1\.300 +2\.300 +0\.900$' <<<"$output"

@@ -1,6 +1,7 @@
 #include "bench/app/outputs.h"
 
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -269,6 +270,40 @@ static int see_standard(const struct files *files)
 	return 0;
 }
 
+/* Whether the first columns are those of runs.csv, or of observations.csv and
+ * modelled.csv. */
+static int has_runs(const char *path)
+{
+	static const char runs[] = "schema,run_id,campaign_id,";
+	static const char rows[] = "schema,run_id,target,cores,core,phase,";
+	char line[sizeof(rows)] = "";
+	FILE *file = fopen(path, "re");
+
+	if (!file)
+		return 0;
+	if (!fgets(line, sizeof(line), file))
+		line[0] = '\0';
+	fclose(file);
+	return !strcmp(line, rows) || !strncmp(line, runs, strlen(runs));
+}
+
+/* Rows that another command measured. --run-file names a file of one row, which
+ * the next run may replace. */
+static int see_rows(const struct files *files)
+{
+	for (size_t i = 0; i < files->count; i++) {
+		const struct output *output = &files->outputs[i];
+
+		if (!output->in_folder &&
+		    strcmp(output->writer, "--run-file") != 0 &&
+		    has_runs(output->path))
+			return error_set(files->err, ERROR_USAGE, "%.300s of "
+					 "%s has measured rows: name another "
+					 "file", output->path, output->writer);
+	}
+	return 0;
+}
+
 int outputs_check(const struct options *options, struct error *err)
 {
 	struct files files = { .options = options, .writes = 1, .err = err };
@@ -277,7 +312,7 @@ int outputs_check(const struct options *options, struct error *err)
 	files.writes = 0;
 	if (!failed && files.count)
 		failed = see_all(&files) || see_data(&files) ||
-			 see_standard(&files);
+			 see_standard(&files) || see_rows(&files);
 	free(files.outputs);
 	return failed ? -1 : 0;
 }
