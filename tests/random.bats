@@ -23,7 +23,7 @@ verified() {
 }
 
 @test "random networks on cpu" {
-	verified cpu 100
+	verified cpu 50
 	[ "$(grep -c '%$' <<<"$output")" -eq 12 ]
 }
 
@@ -41,11 +41,11 @@ verified() {
 
 @test "random networks with the portable kernels" {
 	export BENCH_ISA=portable
-	verified cpu 40
+	verified cpu 20
 }
 
 @test "random networks on openblas" {
-	verified openblas 100
+	verified openblas 40
 }
 
 # null decides nothing, and the drivers are hidden.
@@ -61,7 +61,7 @@ verified() {
 }
 
 @test "a wrong kernel is found, in a network that was made smaller" {
-	BENCH_TEST_BREAK=row0 run -1 "$BENCH" verify --random 6 openblas
+	BENCH_TEST_BREAK=row0 run -1 "$BENCH" verify --random 2 openblas
 	[ "${lines[-1]}" = "verify: FAILED" ]
 	[[ "$output" == *"WRONG: openblas: the gradient of row0."* ]]
 	# Of a table of layers, the first row at least, and the loss.
