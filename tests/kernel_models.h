@@ -117,7 +117,7 @@ static const struct layer folded_layers[] = {
 	{ .kind = LAYER_LOSS },
 };
 
-/* Sums of more factors than work-groups take alone. */
+/* Sums of two parts, where these have 16 factors. */
 static const struct layer deep_layers[] = {
 	{ .kind = LAYER_CONV, .name = "a", .outputs = 2, .window = 3,
 	  .stride = 2, .pad = 1 },
@@ -145,7 +145,7 @@ static const struct model cpu_models[] = {
 static const struct model gpu_models[] = {
 	{ .name = "led", .input = { 1, 13, 7 }, LAYERS(led_layers) },
 	{ .name = "stored", .input = { 1, 11, 9 }, LAYERS(stored_layers) },
-	{ .name = "deep", .input = { 57, 3, 3 }, LAYERS(deep_layers) },
+	{ .name = "deep", .input = { 4, 3, 3 }, LAYERS(deep_layers) },
 	{ .name = "single", .input = { 1, 13, 13 }, LAYERS(single_layers) },
 	{ .name = "alone", .input = { 2, 5, 5 }, LAYERS(alone_groups_layers) },
 };

@@ -33,6 +33,7 @@ struct tiling {
 	int chunk;  /* inputs of a part of a linear layer's sums, about */
 	int head_split; /* items for an output of the last layer */
 	int reduced;	/* parameters of a work-group that sums up parts */
+	int least_depth; /* factors of a part of a product, about */
 };
 
 struct device_class {

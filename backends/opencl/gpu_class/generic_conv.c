@@ -7,9 +7,6 @@
 #include "backends/opencl/gpu_class/gpu_class.h"
 #include "backends/opencl/program/steps.h"
 
-/* Factors that a part of a product has at least, about. */
-#define LEAST_DEPTH 256
-
 static int conv_takes(const struct graph *graph, int first,
 		      const struct program_options *options)
 {
@@ -50,7 +47,8 @@ static struct depths depths_of(const struct opencl_program *program,
 	const struct product_tile tile = product_tile(program);
 	const int groups = parts_of(columns, tile.columns) *
 			   parts_of(rows, tile.rows);
-	const int most = all < 2 * LEAST_DEPTH ? 1 : all / LEAST_DEPTH;
+	const int least = gpu_tiling(program)->least_depth;
+	const int most = all < 2 * least ? 1 : all / least;
 	int parts = split_groups(program, groups);
 	struct depths depths;
 
