@@ -4,7 +4,7 @@
 
 #include "tests/pair.h"
 
-/* Every test is run for each; see run_classes(). */
+/* Every test is run for each; see run_class(). */
 static const char *device_class;
 
 static inline struct device_request pair_request(void)
@@ -42,28 +42,23 @@ static inline int run_with_device(const char *name,
 			    count, setup, close_devices);
 }
 
-/* How many tests failed, of all classes; that of GPUs has one algorithm. */
+/* How many tests failed. */
+static inline int run_class(const char *name, enum algorithm own,
+			    const struct CMUnitTest *tests, size_t count)
+{
+	device_class = name;
+	algorithm = own;
+	print_message("class %s, %s\n", name, algorithm_name(own));
+	return run_with_device(name, tests, count, open_devices);
+}
+
+/* All kernels: the class of GPUs has one algorithm. Compiling takes nearly all
+ * of the time of a test, so a test of some kernels runs these alone. */
 static inline int run_classes(const struct CMUnitTest *tests, size_t count)
 {
-	static const struct {
-		const char *name;
-		enum algorithm algorithm;
-	} classes[] = {
-		{ "cpu", ALGORITHM_FAST },
-		{ "cpu", ALGORITHM_DENSE },
-		{ "gpu", ALGORITHM_FAST },
-	};
-	int failed = 0;
-
-	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++) {
-		device_class = classes[i].name;
-		algorithm = classes[i].algorithm;
-		print_message("class %s, %s\n", device_class,
-			      algorithm_name(algorithm));
-		failed += run_with_device(device_class, tests, count,
-					  open_devices);
-	}
-	return failed;
+	return run_class("cpu", ALGORITHM_FAST, tests, count) +
+	       run_class("cpu", ALGORITHM_DENSE, tests, count) +
+	       run_class("gpu", ALGORITHM_FAST, tests, count);
 }
 
 #endif

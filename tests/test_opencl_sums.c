@@ -211,5 +211,8 @@ int main(void)
 		cmocka_unit_test(training_is_gradient_and_update),
 	};
 
-	return run_classes(tests, sizeof(tests) / sizeof(tests[0]));
+	const size_t count = sizeof(tests) / sizeof(tests[0]);
+
+	return run_class("cpu", ALGORITHM_FAST, tests, count) +
+	       run_class("gpu", ALGORITHM_FAST, tests, count);
 }
