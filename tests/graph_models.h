@@ -404,22 +404,22 @@ static const struct layer windows_rows[] = {
 
 GRAPH(windows, 2, 9, 12);
 
-/* First those that any device computes in ways of its own; then what it does
- * with them already, but for one of the cpu class; then chains that differ by
- * what a CPU's vectors, or its stem, make of their sizes. */
+/* First those that any device computes in ways of its own; then one of the cpu
+ * class; then what devices do with the first ones already, and chains that
+ * differ by what a CPU's vectors, or its stem, make of their sizes. */
 static const struct model *const graph_models[] = {
 	&every_kind_model, &residual_model, &convolved_model, &shared_model,
 	&mixed_model, &forked_model,
 
-	&early_model, &pooled_model, &pooled_first_model, &tiled_model,
-	&two_convs_model,
+	&tiled_model,
 
+	&early_model, &pooled_model, &pooled_first_model, &two_convs_model,
 	&wide_stem_model, &bare_stem_model, &deep_model, &behind_model,
 	&stem2d_model, &stem_model, &windows_model,
 };
 
 #define GRAPHS ((int)(sizeof(graph_models) / sizeof(graph_models[0])))
 #define GRAPHS_OF_DEVICES 6
-#define GRAPHS_OF_CPU_DEVICES 11
+#define GRAPHS_OF_CPU_DEVICES 7
 
 #endif

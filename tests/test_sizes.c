@@ -41,7 +41,7 @@ static int is_wanted(const struct variant *variant, int size)
 	if (getenv("CHECK_FULL"))
 		return 1;
 	if (backend_find(variant->backend)->offloads)
-		return size == 1 || size == 5 || size == 98 || size == 129;
+		return size == 1 || size == 98 || size == 129;
 	return size < 1000 || !tests_are_light();
 }
 
