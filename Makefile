@@ -327,9 +327,9 @@ run:
 	$B/bench run $(ARGS)
 
 # Those that take longest begin, so that none is still alone at the end.
-LONGEST := opencl_kernels.bats random.bats arm64.bats test_graphs opencl.bats \
-	test_opencl test_opencl_tiles test_sizes check.bats hosts.bats \
-	signals.bats selftest.bats cores.bats
+LONGEST := opencl_kernels.bats random.bats test_graphs test_opencl test_sums \
+	hosts.bats test_sizes test_golden arm64.bats opencl.bats memory.bats \
+	mpi.bats opencl_classes.bats test_backends resident.bats signals.bats
 TESTS_ALL := $(TESTS_BATS) $(TESTS) $(REPLAYS)
 TESTS_LONG := $(foreach name,$(LONGEST),$(filter %/$(name),$(TESTS_ALL)))
 TESTS_SAN = $(call in_san,address$(comma)undefined,$(TESTS) $(REPLAYS))
