@@ -128,7 +128,6 @@ fault() {
 	# The limit of a file's size stands for the disk's.
 	local code=0
 	(
-		trap '' XFSZ
 		ulimit -f 20
 		exec "$BENCH" run null-1 cpu-1 "${SHORT[@]}" --epochs 60 \
 			--out made >out 2>err

@@ -53,6 +53,8 @@ void interrupt_install(int patient)
 		sigaction(signals[i], &action, NULL);
 	}
 	signal(SIGPIPE, SIG_IGN);
+	/* A write beyond the limit of file sizes fails with EFBIG instead. */
+	signal(SIGXFSZ, SIG_IGN);
 }
 
 int interrupt_signal(void)

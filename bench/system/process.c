@@ -136,6 +136,7 @@ static int set_signals(posix_spawnattr_t *attributes, int own_group)
 	sigemptyset(&mask);
 	sigemptyset(&defaults);
 	sigaddset(&defaults, SIGPIPE);
+	sigaddset(&defaults, SIGXFSZ);
 	/* These come from us alone then, and have to end it. */
 	if (own_group) {
 		sigaddset(&defaults, SIGINT);

@@ -64,7 +64,8 @@ struct process_setting {
 /*
  * Starts argv[0], looked up in $PATH unless it has a slash, with the arguments
  * argv up to a NULL. Its standard input is empty. No signal is blocked in it,
- * and SIGPIPE has its default action; others that we ignore it ignores.
+ * and SIGPIPE and SIGXFSZ have their default action; others that we ignore it
+ * ignores.
  *
  * A program that is not there is ERROR_MISSING. On success the caller waits
  * for *pid.
