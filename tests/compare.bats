@@ -124,6 +124,12 @@ worked() {
 	worked other-net "A CPU" alexnet 1 ""
 	run -5 "$BENCH" compare one-net other-net
 	[[ $output == *" cannot be compared, because their work differs: mnist against alexnet" ]]
+	for verb in run infer; do
+		"$BENCH" "$verb" null-1 -m tiny -d synthetic \
+			--synthetic-train 64 -q --out "$verb" >/dev/null
+	done
+	run -5 "$BENCH" compare infer run
+	[[ $output == *" cannot be compared, because their work differs: inference against training" ]]
 }
 
 @test "another machine comes first" {

@@ -67,8 +67,12 @@ static void runs_text(char text[64], const struct run *first,
 			       metric == METRIC_TIME_TO_ACCURACY;
 
 	text[0] = '\0';
-	if (first->model[0] && second->model[0] &&
-	    strcmp(first->model, second->model) != 0)
+	if (run_is_inference(first) != run_is_inference(second))
+		snprintf(text, 64, "%s", run_is_inference(first) ?
+			 "inference against training" :
+			 "training against inference");
+	else if (first->model[0] && second->model[0] &&
+		 strcmp(first->model, second->model) != 0)
 		snprintf(text, 64, "%.20s against %.20s", first->model,
 			 second->model);
 	else if (needs_data && first->dataset[0] && second->dataset[0] &&
