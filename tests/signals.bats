@@ -130,6 +130,19 @@ has_computed() {
 	within 20 none_running "$CHILD"
 }
 
+@test "a child that hangs is killed a minute after one signal" {
+	start run cpu-1 "${LONG[@]}" --out made
+	within 60 grep -q 'epoch 1/' err
+	child
+	kill -STOP "$CHILD"
+	kill -TERM "$PID"
+	ended 143 200
+	none_running "$CHILD"
+	[ "$(column made/runs.csv status)" = partial ]
+	[[ "$(cell made/runs.csv 1 reason)" == "interrupted, and ended "*" s later" ]]
+	grep -q ',cpu-1,1,,step,1,' made/observations.csv
+}
+
 @test "a child does not outlive its parent" {
 	start_slow
 	kill -KILL "$PID"

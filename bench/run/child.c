@@ -27,11 +27,11 @@
 #define ERRORS_AT_ONCE 4096 /* bytes */
 #define AGAIN_S 0.5 /* from a signal for ranks to the next: none may be there */
 #define ASK_S 5	    /* in which ranks may say whom they wait for */
-/* In which ranks may end their iteration, one that took longer before, and what
- * comes before the first. */
-#define RANKS_GRACE_S 60
-#define RANKS_LONGER 3 /* times as long */
-#define RANKS_START_S 300
+/* In which an interrupted child may end its iteration, one that took longer
+ * before, and what comes before the first. */
+#define CHILD_GRACE_S 60
+#define CHILD_LONGER 3 /* times as long */
+#define CHILD_START_S 300
 #define RANKS_MEET_S 60 /* in which those of several hosts are to meet */
 
 /* A child while its output is read, until its end. */
@@ -150,18 +150,18 @@ static void signal_ranks(struct listener *listener, double now)
 	listener->passed_at = now;
 }
 
-/* One of them may hang, and a host be gone: they are not waited for without
- * end. */
-static void limit_ranks(struct listener *listener, double now)
+/* An interrupted child, or one of its ranks, may hang, and a host be gone: the
+ * wait for it has an end. */
+static void limit_child(struct listener *listener, double now)
 {
-	const double grace = !listener->longest_s ? RANKS_START_S :
-			     fmax(RANKS_GRACE_S,
-				  RANKS_LONGER * listener->longest_s);
+	const double grace = !listener->longest_s ? CHILD_START_S :
+			     fmax(CHILD_GRACE_S,
+				  CHILD_LONGER * listener->longest_s);
 
 	if (!listener->deadline || listener->deadline > now + grace)
 		listener->deadline = now + grace;
-	/* They may say whom they wait for. */
-	else if (listener->deadline < now + ASK_S)
+	/* Ranks may say whom they wait for. */
+	else if (listener->is_launcher && listener->deadline < now + ASK_S)
 		listener->deadline = now + ASK_S;
 }
 
@@ -178,10 +178,10 @@ static void pass_signals(struct listener *listener, double now)
 		kill(whom(listener), signal);
 	listener->forwarded = signal;
 	listener->forwarded_at = now;
-	if (listener->is_launcher)
-		limit_ranks(listener, now);
+	if (!listener->request->words)
+		limit_child(listener, now);
 	/* A command may not know what that means. */
-	if (listener->request->words && !listener->kill_at)
+	else if (!listener->kill_at)
 		listener->kill_at = now + PROCESS_GRACE_S;
 }
 
@@ -191,8 +191,8 @@ static void keep_deadline(struct listener *listener, double now)
 	if (!listener->kill_at) {
 		if (!listener->deadline || now < listener->deadline)
 			return;
-		/* That of ranks is limit_ranks()'s then. */
-		if (!listener->is_launcher || !listener->forwarded) {
+		/* The deadline of an interrupted one is limit_child()'s. */
+		if (!listener->forwarded) {
 			const int asks = listener->is_launcher &&
 					 !listener->timed_out;
 
@@ -473,7 +473,7 @@ static void describe_interrupt(struct run *run, const struct listener *listener)
 	const struct launcher_log *log = &listener->log;
 
 	snprintf(run->status, sizeof(run->status), "partial");
-	if (listener->is_launcher && listener->kill_at && !log->lost[0])
+	if (listener->kill_at && !listener->request->words && !log->lost[0])
 		snprintf(run->reason, sizeof(run->reason),
 			 "interrupted, and ended %.0f s later%s%s",
 			 listener->ended_at - listener->forwarded_at,
