@@ -177,7 +177,7 @@ static int compare_work(struct check_target *target, const struct place *place,
 	} else if (work->steps != target->steps_done) {
 		return error_set(err, ERROR_FAILED, "%s: result changed, speed "
 				 "not compared: the %s made %ld iterations, "
-				 "not %ld as before", target->name,
+				 "an earlier process %ld", target->name,
 				 arm_words[place->arm], work->steps,
 				 target->steps_done);
 	} else if (work->steps &&
