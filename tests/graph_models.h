@@ -404,7 +404,7 @@ static const struct layer windows_rows[] = {
 
 GRAPH(windows, 2, 9, 12);
 
-/* First those that any device computes in ways of its own; then one of the cpu
+/* First the models that any device computes its own way; then one of the cpu
  * class; then what devices do with the first ones already, and chains that
  * differ by what a CPU's vectors, or its stem, make of their sizes. */
 static const struct model *const graph_models[] = {

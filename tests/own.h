@@ -102,6 +102,18 @@ static inline struct said say(const char *line)
 	return said;
 }
 
+/* Each command ends with 0. */
+static inline void assert_right(const char *const *lines, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct said said = say(lines[i]);
+
+		if (said.code)
+			fail_msg("%s: %s%s", lines[i], said.out, said.error);
+		free(said.out);
+	}
+}
+
 static inline void assert_says(const char *text, const char *words)
 {
 	if (!strstr(text, words))

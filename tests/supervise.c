@@ -115,7 +115,7 @@ static void explore(struct family *family, pid_t pid)
 	long ticks = 0, of_thread;
 	int alive = 0;
 
-	/* That of all its threads, which may have ended. */
+	/* CPU time of all threads, including ended ones. */
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
 	read_stat(fopen(path, "r"), &ticks);
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);

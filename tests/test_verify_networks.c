@@ -77,13 +77,7 @@ static void verify_is_of_any_network(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < COUNT(lines); i++) {
-		struct said said = say(lines[i]);
-
-		if (said.code)
-			fail_msg("%s: %s%s", lines[i], said.out, said.error);
-		free(said.out);
-	}
+	assert_right(lines, COUNT(lines));
 }
 
 static void cores_learn_from_images_alike(void **state)

@@ -137,13 +137,7 @@ static void right_kernels_pass(void **state)
 	static const char *const lines[] = { infer, train };
 
 	(void)state;
-	for (size_t i = 0; i < COUNT(lines); i++) {
-		struct said said = say(lines[i]);
-
-		if (said.code)
-			fail_msg("%s: %s%s", lines[i], said.out, said.error);
-		free(said.out);
-	}
+	assert_right(lines, COUNT(lines));
 }
 
 static void is_noticed(const char *name, const struct winograd_kernels *points,

@@ -430,8 +430,8 @@ void device_describe(struct device *device, struct device_info *info);
 int device_check(struct device *device, int thread, int threads,
 		 struct error *err);
 
-/* Bytes of the vectors of so many programs, one a core; is_common: they have
- * memory in common. And of what a program keeps of a batch, about. */
+/* Bytes of the vectors of all cores' programs (is_common: the cores have memory
+ * in common), and about as many as a program keeps of a batch. */
 double backend_vector_bytes(const struct backend *backend,
 			    const struct model *model,
 			    const struct program_options *options, int cores,

@@ -270,8 +270,7 @@ static int see_standard(const struct files *files)
 	return 0;
 }
 
-/* Whether the first columns are those of runs.csv, or of observations.csv and
- * modelled.csv. */
+/* Returns 1 if the first columns are those of runs.csv or observations.csv. */
 static int has_runs(const char *path)
 {
 	static const char runs[] = "schema,run_id,campaign_id,";

@@ -43,7 +43,7 @@ static int start(const char *const *words, int out, int errors,
 	return 0;
 }
 
-/* What a program prints, which must be something. */
+/* Returns what a program prints; fails if it prints nothing. */
 static int ask(const char *const *words, char *answer, size_t size,
 	       struct error *err)
 {

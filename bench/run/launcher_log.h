@@ -33,8 +33,8 @@ void launcher_log_feed(struct launcher_log *log, const char *bytes,
 /* Behind the last of them, whose line may have no end. */
 void launcher_log_end(struct launcher_log *log, int to);
 
-/* Sets log->lost, unless it is known, where the cores have not met in so many
- * seconds. */
+/* The cores have not met for that many seconds: sets log->lost if it is empty.
+ */
 void launcher_log_unmet(struct launcher_log *log, int seconds);
 
 #endif

@@ -44,8 +44,8 @@ int file_write_all(int fd, const char *bytes, size_t count)
 	return 0;
 }
 
-/* Of ours, with its place in the file: opened anew, standard output would have
- * a second place, from which each writes over the other. */
+/* Returns a copy of our open descriptor, which shares its place in the file. If
+ * the path were opened anew, each would write over the other. */
 static int open_straight(const char *path)
 {
 	int fd = -1;

@@ -1,4 +1,4 @@
-/* What bytes are, in few characters. The only user of nettle. */
+/* Hashes of bytes and files. Only hash.c includes nettle. */
 #ifndef BENCH_SYSTEM_HASH_H
 #define BENCH_SYSTEM_HASH_H
 

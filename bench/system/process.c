@@ -344,7 +344,7 @@ int process_run(const char *const *argv, const struct process_setting *setting,
 			 "ended", argv[0], seconds);
 }
 
-/* What is in a pipe, without its last line end. */
+/* Reads once from a pipe, and removes the last line end. */
 static void read_pipe(int pipe, char *text, size_t size)
 {
 	ssize_t count = read(pipe, text, size - 1);

@@ -8,7 +8,7 @@
 #include "backends/group/transport.h"
 #include "bench/verify/verify_task.h"
 
-/* What is passed forward: the first samples of the test set,
+/* The samples of a forward pass: the first of the test set,
  * task->measured_batch of them a core at a time, which it reads itself. */
 struct passing {
 	const struct verify_task *task;
