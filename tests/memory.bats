@@ -89,3 +89,39 @@ most_of() {
 	[ "$(stat -c %s w)" -gt 200000000 ]
 	takes_what_is_told cpu-1 -m alexnet -b 8 --weights w
 }
+
+@test "an image takes what was estimated while it is decoded" {
+	local took
+	mkdir -p set/{train,val}/{a,b}
+	python3 - set/train/a/large.png <<-'END'
+		import struct, sys, zlib
+		def chunk(name, data):
+		    sum = zlib.crc32(name + data)
+		    return struct.pack(">I", len(data)) + name + data + struct.pack(
+		        ">I", sum)
+		head = struct.pack(">IIBBBBB", 5000, 4000, 8, 2, 0, 0, 0)
+		rows = zlib.compress((b"\0" + bytes(15000)) * 4000, 1)
+		open(sys.argv[1], "wb").write(b"\x89PNG\r\n\x1a\n" + chunk(
+		    b"IHDR", head) + chunk(b"IDAT", rows) + chunk(b"IEND", b""))
+	END
+	for part in train/b val/a val/b; do
+		cp "$BATS_TEST_DIRNAME/images/rgb.png" "set/$part"
+	done
+	run -0 "$BENCH" run cpu-1 -m xla-mnist -b 2 -e 1 -d folder \
+		--data-dir set -q --dry-run
+	[[ "${lines[0]}" =~ "about "([0-9.]+)" GB" ]]
+	"$BENCH" measure cpu-1 -m xla-mnist -b 2 -e 1 -d folder --data-dir set \
+		-q --run-file row >/dev/null
+	took=$(cell row 1 maxrss_bytes)
+	[ "$took" -gt 60000000 ]
+	awk -v took="$took" -v told="${BASH_REMATCH[1]}" \
+		'BEGIN { exit !(took < (told + 0.005) * 1e9) }'
+}
+
+@test "rows of all runs count" {
+	run "$BENCH" run null-1 -m tiny -d synthetic -e 100000 --repeat 1000 \
+		--dry-run --out made
+	[ "$status" -eq 4 ]
+	[[ "$output" == *"the rows of all runs would take about "*" GB"* ]]
+	[[ "$output" == *"choose fewer --epochs, --steps or --repeat"* ]]
+}

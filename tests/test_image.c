@@ -36,7 +36,9 @@ static size_t load(const char *name)
 static int decode(size_t count, int most_pixels, struct image *image,
 		  struct error *err)
 {
-	const struct image_file file = { "name", bytes, count, most_pixels };
+	const struct image_file file = { .name = "name", .bytes = bytes,
+					 .count = count,
+					 .most_pixels = most_pixels };
 
 	err->message[0] = '\0';
 	return image_decode(&file, image, err);
@@ -69,12 +71,17 @@ static void pixels_are_those_of_pillow(void **state)
 		      &height, &width, &right) == 5; rows++) {
 		static uint8_t pixels[3 * MOST];
 		char path[200];
-		struct image image;
+		struct image image, sides;
 		struct error err;
 
 		snprintf(path, sizeof(path), IMAGES "%s", name);
-		if (image_read(path, &image, &err))
+		if (image_read_sides(path, &sides, &err) ||
+		    image_read(path, &image, &err))
 			fail_msg("%s", err.message);
+		assert_null(sides.pixels);
+		assert_int_equal(sides.height, height);
+		assert_int_equal(sides.width, width);
+		assert_int_equal(sides.channels, image.channels);
 		assert_int_equal(image.height, height);
 		assert_int_equal(image.width, width);
 		assert_true(height * width <= MOST);

@@ -257,12 +257,32 @@ static int dry_run_all(struct work *work, struct error *err)
 	return 0;
 }
 
+/* Refuses a target that does not fit next to the rows of all runs. */
+static int check_memory(const struct work *work, double rows,
+			struct error *err)
+{
+	const double available = machine_memory_available("");
+
+	if (rows > available)
+		return error_set(err, ERROR_MISSING, "the rows of all runs "
+				 "would take about %.2f GB of memory, and this "
+				 "machine has %.2f GB available: choose fewer "
+				 "--epochs, --steps or --repeat", rows * 1e-9,
+				 available * 1e-9);
+	for (int t = 0; t < work->target_count; t++)
+		if (plan_check_memory(&work->trainings[t], &work->targets[t],
+				      available - rows, err))
+			return -1;
+	return 0;
+}
+
 /* What targets make of the data set, and whether it fits into memory: found
  * before a campaign is begun. Each child loads its own. */
 static int plan_data(struct work *work, struct error *err)
 {
 	const struct options *options = work->options;
 	struct dataset dataset;
+	double rows = 0;
 	int failed = plan_dataset(&dataset, options, 1, err);
 
 	if (failed)
@@ -276,11 +296,12 @@ static int plan_data(struct work *work, struct error *err)
 	for (int t = 0; !failed && t < work->target_count; t++) {
 		work->trainings[t].dataset = &dataset;
 		failed = plan_iterations(&work->trainings[t], &work->own[t],
-					 err) ||
-			 plan_check_memory(&work->trainings[t],
-					   &work->targets[t],
-					   machine_memory_available(""), err);
+					 err);
+		rows += (double)options->repeat *
+			plan_row_bytes(&work->trainings[t]);
 	}
+	if (!failed)
+		failed = check_memory(work, rows, err);
 	if (!failed && !options->quiet)
 		note_whole_test(work);
 	if (!failed && options->dry_run)

@@ -1,11 +1,13 @@
 #include "bench/data/dataset.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench/data/dataset_files.h"
+#include "bench/data/image.h"
 #include "bench/data/targets.h"
 #include "bench/system/hash.h"
 #include "bench/system/text.h"
@@ -391,6 +393,21 @@ static void take_part(struct samples *samples, const struct folder_part *part)
 	samples->count = part->count;
 }
 
+/* The largest file and its pixels. The sides of a file that cannot be decoded
+ * count as 0: the loader reports the file. */
+static double decoding_bytes(const struct folder *folder)
+{
+	char path[PATH_MAX];
+	struct image image = { .pixels = NULL };
+	struct error ignored;
+
+	snprintf(path, sizeof(path), "%s/%s", folder->dir,
+		 folder->text + folder->largest);
+	image_read_sides(path, &image, &ignored);
+	return folder->largest_bytes + (double)image.height * image.width *
+					       image.channels;
+}
+
 /* The files are listed, and of a scan no more is done. */
 static int load_folder(struct dataset *dataset,
 		       const struct dataset_request *request, struct error *err)
@@ -414,6 +431,7 @@ static int load_folder(struct dataset *dataset,
 	folder_note(dataset->folder, dataset->notice, sizeof(dataset->notice));
 	take_part(&dataset->train, &dataset->folder->train);
 	take_part(&dataset->test, &dataset->folder->test);
+	dataset->decoding_bytes = decoding_bytes(dataset->folder);
 	if (!request->is_scan)
 		folder_hash(dataset->folder, dataset->train.sha256);
 	return 0;

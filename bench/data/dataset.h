@@ -39,6 +39,7 @@ struct dataset {
 			      * set they are from; or empty */
 	struct scenes scenes;
 	struct folder *folder; /* of images in files, or NULL */
+	double decoding_bytes; /* while its largest file is decoded */
 };
 
 extern const struct dataset_name dataset_names[];

@@ -145,7 +145,8 @@ static int make_room(struct folder *folder, struct folder_part *part,
 	return 0;
 }
 
-/* That it may hold an image, whose bytes are counted. */
+/* That it may hold an image, whose bytes are counted, and whose path is next in
+ * the text. */
 static int check_file(struct folder *folder, const char *name,
 		      struct error *err)
 {
@@ -164,6 +165,10 @@ static int check_file(struct folder *folder, const char *name,
 		return error_set(err, ERROR_INPUT, "%.800s: empty, an image "
 				 "expected; replace or remove the file", path);
 	folder->file_bytes += (double)about.st_size;
+	if (folder->largest_bytes < (double)about.st_size) {
+		folder->largest_bytes = (double)about.st_size;
+		folder->largest = folder->text_size;
+	}
 	return 0;
 }
 

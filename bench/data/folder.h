@@ -47,6 +47,8 @@ struct folder {
 	char *text; /* paths below dir, each with its end */
 	size_t text_size, text_room;
 	double file_bytes; /* of all files */
+	double largest_bytes; /* of the largest file ... */
+	size_t largest;	      /* ... whose path is here in text */
 	struct folder_left_out left[FOLDER_REASONS];
 };
 

@@ -35,6 +35,8 @@ int image_allocate(struct image *image, const struct image_file *file,
 	image->height = (int)height;
 	image->width = (int)width;
 	image->channels = channels;
+	if (file->sides_only)
+		return 0;
 	image->pixels = malloc(height * width * (size_t)channels);
 	return image->pixels ? 0 : error_memory(err, file->name);
 }
@@ -114,10 +116,12 @@ static int read_all(int fd, const char *path, uint8_t *bytes, size_t size,
 	return 0;
 }
 
-int image_read(const char *path, struct image *image, struct error *err)
+static int read_image(const char *path, int sides_only, struct image *image,
+		      struct error *err)
 {
 	struct image_file file = { .name = path,
-				   .most_pixels = IMAGE_MOST_PIXELS };
+				   .most_pixels = IMAGE_MOST_PIXELS,
+				   .sides_only = sides_only };
 	size_t size = 0;
 	const int fd = open_file(path, &size, err);
 	uint8_t *bytes;
@@ -133,6 +137,16 @@ int image_read(const char *path, struct image *image, struct error *err)
 	free(bytes);
 	close(fd);
 	return failed ? -1 : 0;
+}
+
+int image_read(const char *path, struct image *image, struct error *err)
+{
+	return read_image(path, 0, image, err);
+}
+
+int image_read_sides(const char *path, struct image *image, struct error *err)
+{
+	return read_image(path, 1, image, err);
 }
 
 void image_release(struct image *image)

@@ -35,11 +35,14 @@ struct image_file {
 	const uint8_t *bytes;
 	size_t count;
 	int most_pixels; /* more are an error: no memory is taken for them */
+	int sides_only;	 /* 1: pixels stay NULL, and are not decoded */
 };
 
 /* The content tells which of the two it is. image is to be released after
  * success. */
 int image_read(const char *path, struct image *image, struct error *err);
+/* Reads the sides and channels of a file; pixels is NULL. */
+int image_read_sides(const char *path, struct image *image, struct error *err);
 int image_decode(const struct image_file *file, struct image *image,
 		 struct error *err);
 void image_release(struct image *image);

@@ -121,6 +121,8 @@ static void read_pixels(struct decoder *decoder)
 			   jpeg->image_width,
 			   jpeg->num_components == 1 ? 1 : 3, decoder->err))
 		longjmp(decoder->failed, 1);
+	if (!image->pixels)
+		return;
 	if (!jpeg_start_decompress(jpeg))
 		refuse_end(decoder);
 	row = jpeg->mem->alloc_sarray((j_common_ptr)jpeg, JPOOL_IMAGE,

@@ -68,7 +68,7 @@ static void take_header(png_structp png, png_infop info)
 			   png_get_image_width(png, info),
 			   png_get_color_type(png, info) &
 					   PNG_COLOR_MASK_COLOR ? 3 : 1,
-			   decoder->err))
+			   decoder->err) || !image->pixels)
 		png_longjmp(png, 1);
 	png_set_strip_16(png);
 	png_set_palette_to_rgb(png);
@@ -142,6 +142,8 @@ static int decode(struct decoder *decoder)
 	png_structp png = decoder->png;
 
 	if (setjmp(png_jmpbuf(png))) {
+		if (file->sides_only && decoder->image->height)
+			return 0;
 		if (!decoder->last)
 			return -1;
 		return is_cut_after(file, decoder->last) ?

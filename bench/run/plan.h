@@ -43,7 +43,7 @@ int plan_dataset(struct dataset *dataset, const struct options *options,
 struct memory_plan {
 	double vectors; /* parameters, gradients, optimizer state */
 	double batches; /* what layers make; ready batches, or the data set as
-			   devices hold it */
+			   devices hold it; an image while it is decoded */
 	double data;	/* the data set */
 	double host;	/* besides, where the device is not this CPU, too:
 			   program, libraries, driver, copies of parameters */
@@ -51,6 +51,10 @@ struct memory_plan {
 
 struct memory_plan plan_memory(const struct training *training);
 double memory_plan_total(const struct memory_plan *plan);
+
+/* Bytes that bench run keeps of a process's rows until the tables are printed,
+ * about. */
+double plan_row_bytes(const struct training *training);
 
 /* Refuses batch norm over one value, and cores without a sample in any
  * iteration; called by plan_iterations(). */

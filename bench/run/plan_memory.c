@@ -7,6 +7,7 @@
 
 #include "backends/group/replica.h"
 #include "bench/data/loader.h"
+#include "bench/record/observation.h"
 #include "bench/run/plan.h"
 #include "bench/run/ranks.h"
 
@@ -100,10 +101,19 @@ struct memory_plan plan_memory(const struct training *training)
 						       &training->model,
 						       &options) +
 			   (is_held(training) ? here * dataset_bytes(dataset) :
-				      share * loader_bytes(&loader)),
+				      share * loader_bytes(&loader)) +
+			   here * dataset->decoding_bytes,
 		.data = training->copies * dataset_bytes(dataset),
 		.host = host_bytes(training),
 	};
+}
+
+/* An iteration has a row of each clock. */
+double plan_row_bytes(const struct training *training)
+{
+	const int epochs = training->infers ? 1 : training->recipe.epochs;
+
+	return 2.0 * epochs * training->iterations * sizeof(struct observation);
 }
 
 double memory_plan_total(const struct memory_plan *plan)
