@@ -124,7 +124,21 @@ differs() {
 			"${TINY[@]}" --seed "${#seeds[@]}" :)
 	done
 	run -5 --separate-stderr by_hand "${seeds[@]:0:${#seeds[@]} - 1}"
-	[[ "$stderr" == *"core 1 on host other: initial parameters differ from those of core 0 on host "* ]]
+	[[ "$stderr" == *"core 1 on host other: initial parameters, options differ from those of core 0 on host "* ]]
+}
+
+@test "ranks with other options are refused" {
+	needs_mpirun
+	local option
+	"$BENCH" measure cpu-1 "${TINY[@]}" --save-weights w >/dev/null
+	# Seeds decide the order of samples, if not the parameters.
+	for option in "--lr 0.5" "--batch 3" "--dropout off" "--seed 7"; do
+		run -2 --separate-stderr by_hand \
+			-np 1 "$BENCH" measure cpu-2@mpi "${TINY[@]}" \
+			--weights w : -np 1 "$BENCH" measure cpu-2@mpi \
+			"${TINY[@]}" --weights w $option
+		[[ "$stderr" == *"core 1 on host $(hostname): options differ from those of core 0 on host $(hostname) ("*"): start all cores with the same ones"* ]]
+	done
 }
 
 @test "clocks of several hosts are not compared" {

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "bench/record/machine.h"
+#include "bench/system/hash.h"
 #include "bench/system/text.h"
 
 /* What decides the result, and has to be the same on all hosts. */
@@ -17,6 +18,7 @@ enum part {
 	WEIGHTS,
 	PARAMETERS,
 	STATISTICS,
+	OPTIONS,
 	PARTS
 };
 
@@ -28,6 +30,7 @@ static const char *const part_names[PARTS] = {
 	[WEIGHTS] = "weights",
 	[PARAMETERS] = "initial parameters",
 	[STATISTICS] = "initial running statistics",
+	[OPTIONS] = "options",
 };
 
 struct place {
@@ -58,6 +61,34 @@ static void set_data(struct place *place, const struct training *training)
 	set_part(place, TEST_LABELS, dataset->test.labels_sha256);
 	if (training->weights)
 		set_part(place, WEIGHTS, training->weights->sha256);
+}
+
+/* Options that decide the result or the order of messages; before the start all
+ * but the seed, whose parameters are compared then. */
+static void set_options(struct place *place, const struct training *training,
+			unsigned long long seed)
+{
+	const struct recipe *recipe = &training->recipe;
+	const double numbers[] = {
+		recipe->epochs, recipe->optimizer, recipe->lr, recipe->scale_lr,
+		recipe->rho, recipe->eps, recipe->beta1, recipe->beta2,
+		recipe->momentum, recipe->weight_decay, recipe->lr_warmup,
+		recipe->lr_step, recipe->lr_gamma, training->iterations,
+		training->global_batch, training->test_batch,
+		training->test_steps, training->drop_last, training->pad,
+		training->warmup, training->dropout, training->reshuffle,
+		training->algorithm, training->precision, training->infers,
+		training->native_sums, training->whole_gradients,
+		(double)training->bucket_floats, training->save_best,
+		training->target_accuracy_pct, (double)seed,
+	};
+	char text[sizeof(numbers) / sizeof(*numbers) * 25 + 200];
+
+	snprintf(text, sizeof(text), "%s %s", training->model.name,
+		 training->backend->name);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+		text_append(text, sizeof(text), " %a", numbers[i]);
+	set_hash(place, OPTIONS, hash_bytes64(text, strlen(text)));
 }
 
 static struct place own_place(const struct training *training)
@@ -119,10 +150,13 @@ static int refuse_parts(const struct place *all, int size, int rank,
 			    part_names[part]);
 	}
 	list_others(all, size, first, others, sizeof(others));
-	return error_set(err, ERROR_INPUT, "%s: %s differ from those of core 0 "
-			 "on host %s (%.12s..., %.12s...): %s", others, names,
+	return error_set(err, first == OPTIONS ? ERROR_USAGE : ERROR_INPUT,
+			 "%s: %s differ from those of core 0 on host %s "
+			 "(%.12s..., %.12s...): %s", others, names,
 			 all[0].host, all[rank].parts[first],
-			 all[0].parts[first], first >= PARAMETERS ?
+			 all[0].parts[first], first == OPTIONS ?
+				 "start all cores with the same ones" :
+			 first >= PARAMETERS ?
 				 "--weights FILE gives all the same" :
 				 "copy the files from there");
 }
@@ -173,6 +207,7 @@ int places_compare(struct core *core, struct error *err)
 	const int size = core->group->size;
 
 	set_data(&mine, core->training);
+	set_options(&mine, core->training, 0);
 	if (gather(core, &mine, all, err))
 		return -1;
 	for (int r = 0; r < size; r++)
@@ -201,5 +236,6 @@ int places_compare_start(struct core *core, struct error *err)
 			return -1;
 		set_hash(&mine, STATISTICS, hash);
 	}
+	set_options(&mine, core->training, core->training->seed);
 	return gather(core, &mine, all, err);
 }
