@@ -9,8 +9,8 @@ typedef int image_decoder(const struct image_file *file, struct image *image,
 			  struct error *err);
 image_decoder image_decode_jpeg, image_decode_png;
 
-/* Room for an image whose size the file says, where it is no bomb. If the file's
- * sides alone are asked for, pixels stays NULL, and decoding ends here. */
+/* Room for an image whose size the file says, where it is no bomb. If only the
+ * sides are asked for, pixels stays NULL, and decoding ends here. */
 int image_allocate(struct image *image, const struct image_file *file,
 		   size_t height, size_t width, int channels,
 		   struct error *err);
