@@ -125,7 +125,18 @@ FLAGS_avx512 := -march=x86-64-v4 -mprefer-vector-width=512
 FLAGS_amx := $(FLAGS_avx512) -mavx512vbmi -mavx512vbmi2 -mavx512bf16 \
 	-mamx-tile -mamx-bf16
 FLAGS_avx2 := -march=x86-64-v3
-OBJECTS += $(foreach isa,$(ISAS),$(CPU_KERNELS:%.c=$O/%.$(isa).o))
+# AMX takes those of AVX-512 that have no use for tiles, by VEC_NAME() of simd.h:
+# they would be the same code once more. No other takes those that are only tiles.
+KERNELS_VECTORS := $(addprefix backends/cpu/kernels/,$(addsuffix .c,dropout \
+	gather gather_bf16 gather_bf16_weights gather_weights linear_backward \
+	linear_dense linear_forward_bf16 linear_parts linear_rows \
+	linear_weights norm planes stem_first stem_input stem_multiply \
+	stem_planes stem_products stem_weights))
+KERNELS_TILES := $(wildcard backends/cpu/kernels/*_amx.c)
+kernels_of = $(filter-out $(if $(filter amx,$(1)),$(KERNELS_VECTORS),\
+	$(KERNELS_TILES)),$(CPU_KERNELS))
+OBJECTS += $(foreach isa,$(ISAS),$(patsubst %.c,$O/%.$(isa).o,\
+	$(call kernels_of,$(isa))))
 
 # Each test is one program, with what it calls of all but the command's main.
 LIBRARY := $(filter-out $O/bench/main.o,$(OBJECTS))

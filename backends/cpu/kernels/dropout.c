@@ -72,7 +72,7 @@ INLINE counters choose(const struct draw *draw, counters at)
 	return (counters)kept;
 }
 
-void ISA_NAME(dropout_choices)(unsigned long long seed, uint32_t step,
+void VEC_NAME(dropout_choices)(unsigned long long seed, uint32_t step,
 			       uint32_t sample, uint32_t layer, double drop,
 			       int count, uint8_t *keep)
 {

@@ -158,7 +158,7 @@ static void multiply_chunk(const struct job *job, int vectors)
 	}
 }
 
-void ISA_NAME(gather_fill_chunk)(const struct gather *gather,
+void VEC_NAME(gather_fill_chunk)(const struct gather *gather,
 				 const struct gather_batch *batch, float *out,
 				 size_t first, int most, struct chunk *chunk)
 {
@@ -232,7 +232,7 @@ static void multiply(const struct gather *gather,
 	(void)scratch;
 	assert(!gather->spread || (end->adds && !end->relu));
 	for (size_t first = 0; first < rows; first += ROWS) {
-		ISA_NAME(gather_fill_chunk)(gather, batch, out, first, ROWS,
+		VEC_NAME(gather_fill_chunk)(gather, batch, out, first, ROWS,
 					    &chunk);
 		for (int o = 0; o < gather->outputs; o += GATHER_BLOCK)
 			multiply_block(gather, &chunk,
@@ -280,7 +280,7 @@ INLINE void transpose_square(const float *from, size_t from_stride, float *to,
 		vec_store(to + i * to_stride, rows[i]);
 }
 
-void ISA_NAME(gather_transpose)(const float *from, size_t from_stride, int rows,
+void VEC_NAME(gather_transpose)(const float *from, size_t from_stride, int rows,
 				int columns, float *to, size_t to_stride)
 {
 	for (int r = 0; r < rows; r += LANES) {
@@ -299,9 +299,9 @@ void ISA_NAME(gather_transpose)(const float *from, size_t from_stride, int rows,
 	}
 }
 
-const struct gather_kernels ISA_NAME(gather_kernels) = {
+const struct gather_kernels VEC_NAME(gather_kernels) = {
 	.multiply = multiply,
-	.differentiate = ISA_NAME(gather_differentiate),
-	.transpose = ISA_NAME(gather_transpose),
+	.differentiate = VEC_NAME(gather_differentiate),
+	.transpose = VEC_NAME(gather_transpose),
 	.spreads = 1,
 };

@@ -10,8 +10,6 @@
  */
 #include "backends/cpu/kernels/gather_amx.h"
 
-#ifdef __AMX_BF16__
-
 #define DEPTH 512   /* values of a row, all taps counted, ... */
 #define OUTPUTS 512 /* ... and outputs that it meets at a time */
 #define STEPS (DEPTH / AMX_DEPTH)
@@ -317,7 +315,7 @@ static void multiply(const struct gather *gather,
 	amx_begin();
 	pack_weights(gather, weights, packed->weights);
 	for (size_t first = 0; first < rows; first += (size_t)chunk.count) {
-		ISA_NAME(gather_fill_chunk)(gather, batch, out, first,
+		VEC_NAME(gather_fill_chunk)(gather, batch, out, first,
 					    (int)rows_of_chunk(rows), &chunk);
 		multiply_chunk(&part, packed->weights);
 		gather_tell(end, chunk.out[0], chunk.count);
@@ -328,7 +326,5 @@ static void multiply(const struct gather *gather,
 const struct gather_kernels ISA_NAME(gather_bf16) = {
 	.multiply = multiply,
 	.differentiate = ISA_NAME(gather_differentiate_tiles),
-	.transpose = ISA_NAME(gather_transpose),
+	.transpose = VEC_NAME(gather_transpose),
 };
-
-#endif

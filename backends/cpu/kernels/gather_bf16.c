@@ -417,7 +417,7 @@ WITH_BF16 static void round_values(const float *from, size_t count,
 const struct gather_kernels ISA_NAME(gather_bf16) = {
 	.multiply = multiply,
 	.differentiate = ISA_NAME(gather_differentiate_bf16),
-	.transpose = ISA_NAME(gather_transpose),
+	.transpose = VEC_NAME(gather_transpose),
 	.pack = pack,
 	.multiply_packed = multiply_packed,
 	.round = round_values,

@@ -268,7 +268,7 @@ WITH_BF16 static void add_blocks(const struct rows *rows, const float *dy,
 		const int count = depth - k < DEPTH ? depth - k : DEPTH;
 
 		if (k == 0)
-			ISA_NAME(gather_find_in)(rows, tap, scratch->in);
+			VEC_NAME(gather_find_in)(rows, tap, scratch->in);
 		pack_x(rows, k, count, scratch);
 		look_behind(rows, dy, first, run, count, scratch->in, &ahead);
 		for (int o = 0; o < past; o += GATHER_BLOCK)

@@ -100,7 +100,7 @@ struct chunk {
 
 /* Row first of the product and those behind it, of which most are the chunk's:
  * MOST_CHUNK at most. Known are the rows of one more tile. */
-void ISA_NAME(gather_fill_chunk)(const struct gather *gather,
+void VEC_NAME(gather_fill_chunk)(const struct gather *gather,
 				 const struct gather_batch *batch, float *out,
 				 size_t first, int most, struct chunk *chunk);
 
@@ -185,13 +185,13 @@ INLINE void biases_add(const struct gather *gather, size_t pack, size_t left,
 }
 
 /* For each of them, where a tap's values are. */
-void ISA_NAME(gather_find_in)(const struct rows *rows, int tap,
+void VEC_NAME(gather_find_in)(const struct rows *rows, int tap,
 			      const float **in);
 
-void ISA_NAME(gather_transpose)(const float *from, size_t from_stride, int rows,
+void VEC_NAME(gather_transpose)(const float *from, size_t from_stride, int rows,
 				int columns, float *to, size_t to_stride);
 
-void ISA_NAME(gather_differentiate)(const struct gather *gather,
+void VEC_NAME(gather_differentiate)(const struct gather *gather,
 				    const struct gather_batch *batch,
 				    const float *dy, float *dw, float *dbias,
 				    void *scratch);

@@ -172,7 +172,7 @@ static void pack(const struct rows *rows, const float *dy, int first, int width,
 	}
 }
 
-void ISA_NAME(gather_find_in)(const struct rows *rows, int tap,
+void VEC_NAME(gather_find_in)(const struct rows *rows, int tap,
 			      const float **in)
 {
 	const struct gather *gather = rows->gather;
@@ -248,7 +248,7 @@ static void add_block(const struct rows *rows, const float *dy, int first,
 	if (!FEW_LOADS)
 		find_next(rows, dy, first, scratch->next);
 	for (int t = 0; t < gather->taps; t++) {
-		ISA_NAME(gather_find_in)(&known, t, scratch->in);
+		VEC_NAME(gather_find_in)(&known, t, scratch->in);
 		for (int r = known.count; r < PACKED + PIXELS; r++)
 			scratch->in[r] = scratch->in[0];
 		add_pixels(rows, width, t == 0, scratch, dw);
@@ -256,7 +256,7 @@ static void add_block(const struct rows *rows, const float *dy, int first,
 	}
 }
 
-void ISA_NAME(gather_differentiate)(const struct gather *gather,
+void VEC_NAME(gather_differentiate)(const struct gather *gather,
 				    const struct gather_batch *batch,
 				    const float *dy, float *dw, float *dbias,
 				    void *scratch)

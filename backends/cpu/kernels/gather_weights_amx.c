@@ -6,8 +6,6 @@
  */
 #include "backends/cpu/kernels/gather_amx.h"
 
-#ifdef __AMX_BF16__
-
 #define PIXELS MOST_CHUNK
 #define PIXEL_STEPS (PIXELS / AMX_DEPTH)
 #define BLOCKS 4
@@ -236,7 +234,7 @@ static void add_blocks(const struct rows *rows, const float *dy, int first,
 		const int count = depth - k < VALUES ? depth - k : VALUES;
 
 		if (k == 0)
-			ISA_NAME(gather_find_in)(rows, run / depth,
+			VEC_NAME(gather_find_in)(rows, run / depth,
 						 scratch->in);
 		pack_x(rows, k, count, scratch);
 		amx_hold_memory();
@@ -269,5 +267,3 @@ void ISA_NAME(gather_differentiate_tiles)(const struct gather *gather,
 	}
 	amx_end();
 }
-
-#endif

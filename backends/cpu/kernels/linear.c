@@ -47,7 +47,7 @@ static size_t linear_scratch(const struct linear_shape *shape, int count)
 	const size_t forward =
 		TILED_SCRATCH(linear_forward)(shape, count);
 	const size_t backward =
-		ISA_NAME(linear_backward_scratch)(shape, count);
+		VEC_NAME(linear_backward_scratch)(shape, count);
 
 	return forward > backward ? forward : backward;
 }
@@ -57,11 +57,11 @@ const struct linear_kernels ISA_NAME(linear_kernels) = {
 	.scratch = linear_scratch,
 	.forward_is_dense = ISA_NAME(linear_forward_is_dense),
 	.forward = TILED(linear_forward),
-	.backward = ISA_NAME(linear_backward),
-	.backward_update = ISA_NAME(linear_backward_update),
-	.part_size = ISA_NAME(linear_part_size),
-	.update_scratch = ISA_NAME(linear_parts_scratch),
-	.backward_part = ISA_NAME(linear_backward_part),
-	.update_parts = ISA_NAME(linear_update_parts),
+	.backward = VEC_NAME(linear_backward),
+	.backward_update = VEC_NAME(linear_backward_update),
+	.part_size = VEC_NAME(linear_part_size),
+	.update_scratch = VEC_NAME(linear_parts_scratch),
+	.backward_part = VEC_NAME(linear_backward_part),
+	.update_parts = VEC_NAME(linear_update_parts),
 	.optimize = ISA_NAME(optimize),
 };

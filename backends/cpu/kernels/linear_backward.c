@@ -23,7 +23,7 @@
 #include "backends/cpu/kernels/linear_backward.h"
 
 /* Cuts what dw is derived from; returns the bytes that this takes. */
-size_t ISA_NAME(linear_cut_part)(struct output_gradients *outputs,
+size_t VEC_NAME(linear_cut_part)(struct output_gradients *outputs,
 				 const struct linear_shape *shape, int count,
 				 void *part)
 {
@@ -45,7 +45,7 @@ static size_t cut(struct backward *backward, const struct linear_shape *shape,
 {
 	const size_t samples = (size_t)count, outputs = (size_t)shape->outputs;
 	const size_t block = (size_t)shape->block * sizeof(float);
-	size_t used = ISA_NAME(linear_cut_part)(&backward->outputs, shape,
+	size_t used = VEC_NAME(linear_cut_part)(&backward->outputs, shape,
 						count, scratch);
 	size_t words;
 
@@ -69,7 +69,7 @@ static size_t cut(struct backward *backward, const struct linear_shape *shape,
 	return used;
 }
 
-size_t ISA_NAME(linear_backward_scratch)(const struct linear_shape *shape,
+size_t VEC_NAME(linear_backward_scratch)(const struct linear_shape *shape,
 					 int count)
 {
 	struct backward backward;
@@ -247,7 +247,7 @@ static void run_rows(const struct backward *backward, struct rows rows,
 	add_state(backward, rows, &state);
 	if (backward->flow->dx)
 		dx_rows(backward, rows, state);
-	ISA_NAME(linear_weights)(backward, rows, in, &next);
+	VEC_NAME(linear_weights)(backward, rows, in, &next);
 }
 
 /* All of it but for the bias. */
@@ -264,7 +264,7 @@ static void run(struct backward *backward)
 			backward->gathered);
 
 		if (by_rows) {
-			ISA_NAME(linear_rows_backward)(backward, block, in);
+			VEC_NAME(linear_rows_backward)(backward, block, in);
 			continue;
 		}
 		for (int word = 0; word < backward->words; word += GROUP)
@@ -284,7 +284,7 @@ static void run_dx(const struct backward *backward)
 		}
 }
 
-void ISA_NAME(linear_backward)(const struct linear_shape *shape,
+void VEC_NAME(linear_backward)(const struct linear_shape *shape,
 			       const struct linear_values *parameters,
 			       const struct linear_batch *batch,
 			       const struct linear_flow *flow,
@@ -305,7 +305,7 @@ void ISA_NAME(linear_backward)(const struct linear_shape *shape,
 	       (size_t)shape->outputs * sizeof(float));
 }
 
-void ISA_NAME(linear_backward_update)(const struct linear_shape *shape,
+void VEC_NAME(linear_backward_update)(const struct linear_shape *shape,
 				      const struct linear_state *state,
 				      const struct update *update,
 				      const struct linear_batch *batch,
@@ -328,7 +328,7 @@ void ISA_NAME(linear_backward_update)(const struct linear_shape *shape,
 			   state->second.bias, backward.bias);
 }
 
-void ISA_NAME(linear_backward_part)(const struct linear_shape *shape,
+void VEC_NAME(linear_backward_part)(const struct linear_shape *shape,
 				    const struct linear_values *parameters,
 				    const struct linear_batch *batch,
 				    const struct linear_flow *flow,
@@ -342,7 +342,7 @@ void ISA_NAME(linear_backward_part)(const struct linear_shape *shape,
 	};
 
 	cut(&backward, shape, batch->count, scratch);
-	ISA_NAME(linear_cut_part)(&backward.outputs, shape, batch->count, part);
+	VEC_NAME(linear_cut_part)(&backward.outputs, shape, batch->count, part);
 	start(&backward);
 	if (flow->dx)
 		run_dx(&backward);

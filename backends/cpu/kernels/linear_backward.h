@@ -210,7 +210,7 @@ INLINE void walk_tiles(tile_pass *do_tile, const void *pass, int places,
  * Cuts part into what is in outputs, of count samples; NULL: only counts.
  * Returns the bytes that this takes.
  */
-size_t ISA_NAME(linear_cut_part)(struct output_gradients *outputs,
+size_t VEC_NAME(linear_cut_part)(struct output_gradients *outputs,
 				 const struct linear_shape *shape, int count,
 				 void *part);
 
@@ -218,12 +218,12 @@ size_t ISA_NAME(linear_cut_part)(struct output_gradients *outputs,
  * dw of some rows: stored, or given to the optimizer at once. in has the inputs
  * in their block, of all samples, as neighbours. next is fetched meanwhile.
  */
-void ISA_NAME(linear_weights)(const struct backward *backward,
+void VEC_NAME(linear_weights)(const struct backward *backward,
 			      struct rows rows, const float *in,
 			      struct ahead *next);
 
 /* The same of all rows of a block, and its dx, where rows_pay(). */
-void ISA_NAME(linear_rows_backward)(const struct backward *backward, int block,
+void VEC_NAME(linear_rows_backward)(const struct backward *backward, int block,
 				    const float *in);
 
 #endif

@@ -149,7 +149,7 @@ INLINE void add_outputs(const struct forward *forward, int block, int count,
 	}
 }
 
-void ISA_NAME(linear_dense)(const struct forward *forward)
+void VEC_NAME(linear_dense)(const struct forward *forward)
 {
 	const int blocks = forward->shape->blocks;
 	const int outputs = forward->shape->outputs;

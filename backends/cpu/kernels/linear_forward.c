@@ -45,7 +45,7 @@ static size_t cut(struct forward *forward, const struct linear_shape *shape,
 size_t ISA_NAME(linear_forward_scratch)(const struct linear_shape *shape,
 					int count)
 {
-	const size_t rows = ISA_NAME(linear_rows_scratch)(shape, count);
+	const size_t rows = VEC_NAME(linear_rows_scratch)(shape, count);
 	struct forward forward;
 	size_t other = cut(&forward, shape, count, NULL);
 
@@ -269,7 +269,7 @@ void ISA_NAME(linear_forward)(const struct linear_shape *shape,
 #endif
 	if (rows_pay(shape, batch->count) && !batch->keep_in &&
 	    (float)batch->count <= FEW_SAMPLES * batch->scale) {
-		ISA_NAME(linear_rows)(shape, parameters, batch, out, scratch);
+		VEC_NAME(linear_rows)(shape, parameters, batch, out, scratch);
 		return;
 	}
 	cut(&forward, shape, batch->count, scratch);
@@ -277,6 +277,6 @@ void ISA_NAME(linear_forward)(const struct linear_shape *shape,
 	if (batch->keep_in || batch->keep_out)
 		add_kept(&forward);
 	else
-		ISA_NAME(linear_dense)(&forward);
+		VEC_NAME(linear_dense)(&forward);
 	finish(&forward, parameters->bias, out);
 }

@@ -25,15 +25,15 @@ INLINE float sum_of(const float *sums, int i)
 }
 
 /* All products, where every output is needed. */
-void ISA_NAME(linear_dense)(const struct forward *forward);
+void VEC_NAME(linear_dense)(const struct forward *forward);
 
 /* With more samples an output than this, what reuses inputs too is faster. */
 #define FEW_SAMPLES (LANES < 16 ? 5 : 10)
 
 /* All of linear_forward, where rows_pay() and no input is dropped. */
-size_t ISA_NAME(linear_rows_scratch)(const struct linear_shape *shape,
+size_t VEC_NAME(linear_rows_scratch)(const struct linear_shape *shape,
 				     int count);
-void ISA_NAME(linear_rows)(const struct linear_shape *shape,
+void VEC_NAME(linear_rows)(const struct linear_shape *shape,
 			   const struct linear_values *parameters,
 			   const struct linear_batch *batch, float *out,
 			   void *scratch);

@@ -22,8 +22,6 @@
  */
 #include "backends/cpu/kernels/linear_forward_tiles.h"
 
-#ifdef __AMX_BF16__
-
 #define LEAST 32	  /* samples; measured: 16 are faster without tiles */
 #define LEAST_DROPPED 112 /* of which fp32 kernels leave out what is dropped */
 #define FEED_ROWS 12	  /* samples that a group of products has time for */
@@ -264,5 +262,3 @@ void ISA_NAME(linear_forward_tiles)(const struct linear_shape *shape,
 	amx_end();
 	finish(&pass, parameters->bias, out);
 }
-
-#endif

@@ -192,30 +192,30 @@ void ISA_NAME(linear_forward)(const struct linear_shape *shape,
 			      const struct linear_batch *batch, float *out,
 			      void *scratch);
 
-size_t ISA_NAME(linear_backward_scratch)(const struct linear_shape *shape,
+size_t VEC_NAME(linear_backward_scratch)(const struct linear_shape *shape,
 					 int count);
-void ISA_NAME(linear_backward)(const struct linear_shape *shape,
+void VEC_NAME(linear_backward)(const struct linear_shape *shape,
 			       const struct linear_values *parameters,
 			       const struct linear_batch *batch,
 			       const struct linear_flow *flow,
 			       const struct linear_values *gradient,
 			       void *scratch);
-void ISA_NAME(linear_backward_update)(const struct linear_shape *shape,
+void VEC_NAME(linear_backward_update)(const struct linear_shape *shape,
 				      const struct linear_state *state,
 				      const struct update *update,
 				      const struct linear_batch *batch,
 				      const struct linear_flow *flow,
 				      void *scratch);
 
-void ISA_NAME(linear_backward_part)(const struct linear_shape *shape,
+void VEC_NAME(linear_backward_part)(const struct linear_shape *shape,
 				    const struct linear_values *parameters,
 				    const struct linear_batch *batch,
 				    const struct linear_flow *flow,
 				    float *bias, void *part, void *scratch);
-size_t ISA_NAME(linear_part_size)(const struct linear_shape *shape, int count);
-size_t ISA_NAME(linear_parts_scratch)(const struct linear_shape *shape,
+size_t VEC_NAME(linear_part_size)(const struct linear_shape *shape, int count);
+size_t VEC_NAME(linear_parts_scratch)(const struct linear_shape *shape,
 				      int parts, int count);
-void ISA_NAME(linear_update_parts)(const struct linear_shape *shape,
+void VEC_NAME(linear_update_parts)(const struct linear_shape *shape,
 				   const struct linear_state *state,
 				   const struct update *update,
 				   const struct linear_part *parts, int count,

@@ -73,14 +73,14 @@ static size_t cut(struct joint *joint, const struct linear_shape *shape,
 	return used;
 }
 
-size_t ISA_NAME(linear_part_size)(const struct linear_shape *shape, int count)
+size_t VEC_NAME(linear_part_size)(const struct linear_shape *shape, int count)
 {
 	struct output_gradients outputs;
 
-	return ISA_NAME(linear_cut_part)(&outputs, shape, count, NULL);
+	return VEC_NAME(linear_cut_part)(&outputs, shape, count, NULL);
 }
 
-size_t ISA_NAME(linear_parts_scratch)(const struct linear_shape *shape,
+size_t VEC_NAME(linear_parts_scratch)(const struct linear_shape *shape,
 				      int parts, int count)
 {
 	struct joint joint;
@@ -184,7 +184,7 @@ static void add_part(const struct joint *joint, int block, int to, int index,
 	};
 
 	find_next(&addend, to);
-	ISA_NAME(linear_cut_part)(&addend.outputs, shape, part->batch.count,
+	VEC_NAME(linear_cut_part)(&addend.outputs, shape, part->batch.count,
 				  part->dz);
 	if (passing.from == 0)
 		addend.in = gather_block(shape, &part->batch, block,
@@ -236,7 +236,7 @@ static struct ahead fetched_at(const struct joint *joint, int block, int to,
 			outputs_from(shape, wraps ? 0 : next));
 }
 
-void ISA_NAME(linear_update_parts)(const struct linear_shape *shape,
+void VEC_NAME(linear_update_parts)(const struct linear_shape *shape,
 				   const struct linear_state *state,
 				   const struct update *update,
 				   const struct linear_part *parts, int count,

@@ -137,7 +137,7 @@ static size_t cut(struct row_products *forward, float **gathered,
 	return used;
 }
 
-size_t ISA_NAME(linear_rows_scratch)(const struct linear_shape *shape,
+size_t VEC_NAME(linear_rows_scratch)(const struct linear_shape *shape,
 				     int count)
 {
 	struct row_products forward;
@@ -147,7 +147,7 @@ size_t ISA_NAME(linear_rows_scratch)(const struct linear_shape *shape,
 		   NULL);
 }
 
-void ISA_NAME(linear_rows)(const struct linear_shape *shape,
+void VEC_NAME(linear_rows)(const struct linear_shape *shape,
 			   const struct linear_values *parameters,
 			   const struct linear_batch *batch, float *out,
 			   void *scratch)
@@ -258,7 +258,7 @@ INLINE void backward_tile(const void *of, int at, struct ahead *unused,
 	}
 }
 
-void ISA_NAME(linear_rows_backward)(const struct backward *backward, int block,
+void VEC_NAME(linear_rows_backward)(const struct backward *backward, int block,
 				    const float *in)
 {
 	const struct linear_shape *shape = backward->shape;

@@ -48,7 +48,7 @@ INLINE void weights_tile(const void *weights_pass, int at, struct ahead *next,
 	*next = ahead;
 }
 
-void ISA_NAME(linear_weights)(const struct backward *backward,
+void VEC_NAME(linear_weights)(const struct backward *backward,
 			      struct rows rows, const float *in,
 			      struct ahead *next)
 {

@@ -160,7 +160,7 @@ static void sum_squares(const struct norm_rows *rows,
 			      sums);
 }
 
-void ISA_NAME(norm_add_moments)(const struct norm_rows *rows, const float *x,
+void VEC_NAME(norm_add_moments)(const struct norm_rows *rows, const float *x,
 				struct norm_moments *moments)
 {
 	if (!moments->rows) {
@@ -206,7 +206,7 @@ INLINE void forward_rows(const struct norm_rows *rows,
 	}
 }
 
-void ISA_NAME(norm_forward)(const struct norm_rows *rows,
+void VEC_NAME(norm_forward)(const struct norm_rows *rows,
 			    const struct norm_map *map,
 			    const float *x,
 			    const float *other, int relu, float *y)
@@ -309,7 +309,7 @@ INLINE void sum_rows(const struct backward *is, enum passing passing,
 		}
 }
 
-void ISA_NAME(norm_sums)(const struct norm_rows *rows,
+void VEC_NAME(norm_sums)(const struct norm_rows *rows,
 			 const struct norm_map *map,
 			 const float *x, int relu, const float *y, float *dy,
 			 double *sum, double *product)
@@ -351,7 +351,7 @@ INLINE void backward_rows(const struct norm_rows *rows,
 	}
 }
 
-void ISA_NAME(norm_backward)(const struct norm_rows *rows,
+void VEC_NAME(norm_backward)(const struct norm_rows *rows,
 			     const struct norm_map *map,
 			     const float *x, int relu,
 			     const float *dy, const float *sum,

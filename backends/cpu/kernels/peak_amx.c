@@ -9,8 +9,6 @@
 #include "backends/cpu/kernels/amx.h"
 #include "backends/cpu/kernels/table.h"
 
-#ifdef __AMX_BF16__
-
 #define TILES 4
 
 static double tile_product(const float *memory, size_t size, long rounds,
@@ -48,4 +46,3 @@ const struct peak *ISA_NAME(peak)(int index)
 
 	return index ? NULL : &tiles;
 }
-#endif

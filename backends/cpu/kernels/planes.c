@@ -385,15 +385,15 @@ static void relu_backward(size_t count, const float *restrict y,
 			dx[i] = y[i] <= 0 ? 0 : dy[i];
 }
 
-const struct plane_kernels ISA_NAME(plane_kernels) = {
+const struct plane_kernels VEC_NAME(plane_kernels) = {
 	.maxpool = maxpool,
 	.maxpool_backward = maxpool_backward,
 	.avgpool = avgpool,
 	.avgpool_backward = avgpool_backward,
-	.add_moments = ISA_NAME(norm_add_moments),
-	.norm = ISA_NAME(norm_forward),
-	.norm_sums = ISA_NAME(norm_sums),
-	.norm_backward = ISA_NAME(norm_backward),
+	.add_moments = VEC_NAME(norm_add_moments),
+	.norm = VEC_NAME(norm_forward),
+	.norm_sums = VEC_NAME(norm_sums),
+	.norm_backward = VEC_NAME(norm_backward),
 	.relu = relu,
 	.add = add,
 	.add_to = add_to,

@@ -5,17 +5,17 @@
 #include "backends/cpu/kernels/simd.h"
 #include "backends/cpu/kernels/planes.h"
 
-void ISA_NAME(norm_add_moments)(const struct norm_rows *rows, const float *x,
+void VEC_NAME(norm_add_moments)(const struct norm_rows *rows, const float *x,
 				struct norm_moments *moments);
-void ISA_NAME(norm_forward)(const struct norm_rows *rows,
+void VEC_NAME(norm_forward)(const struct norm_rows *rows,
 			    const struct norm_map *map,
 			    const float *x,
 			    const float *other, int relu, float *y);
-void ISA_NAME(norm_sums)(const struct norm_rows *rows,
+void VEC_NAME(norm_sums)(const struct norm_rows *rows,
 			 const struct norm_map *map,
 			 const float *x, int relu, const float *y, float *dy,
 			 double *sum, double *product);
-void ISA_NAME(norm_backward)(const struct norm_rows *rows,
+void VEC_NAME(norm_backward)(const struct norm_rows *rows,
 			     const struct norm_map *map,
 			     const float *x, int relu,
 			     const float *dy, const float *sum,

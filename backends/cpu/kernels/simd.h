@@ -43,6 +43,15 @@
 #define ISA_EXPAND(name, isa) ISA_PASTE(name, isa)
 #define ISA_NAME(name) ISA_EXPAND(name, ISA)
 
+/* The same of a kernel that has no use for tiles: AMX has that of AVX-512, see
+ * KERNELS_VECTORS in the makefile. */
+#ifdef __AMX_BF16__
+#define VEC_ISA avx512
+#else
+#define VEC_ISA ISA
+#endif
+#define VEC_NAME(name) ISA_EXPAND(name, VEC_ISA)
+
 /* ISA_TEXT(ISA) is the build's own name: "avx512". */
 #define ISA_QUOTE(isa) #isa
 #define ISA_TEXT(isa) ISA_QUOTE(isa)

@@ -252,7 +252,7 @@ static size_t dv_size(const struct stem_shape *shape)
 
 static size_t finish_size(const struct stem_shape *shape)
 {
-	return ISA_NAME(part_finish_scratch)(shape, (int)most_vectors(shape));
+	return VEC_NAME(part_finish_scratch)(shape, (int)most_vectors(shape));
 }
 
 size_t ISA_NAME(stem_backward_scratch)(const struct stem_shape *shape)
@@ -302,7 +302,7 @@ static void part_backward(const struct part *part, int is_tail,
 			part_unpool(part, coefficients[r], scale, dm);
 		if (!is_tail)
 			next_fetch(part, p);
-		ISA_NAME(part_multiply)(part, p, points + (size_t)p * weights,
+		VEC_NAME(part_multiply)(part, p, points + (size_t)p * weights,
 					dm + (size_t)x * next, dv);
 	}
 }
@@ -340,7 +340,7 @@ void ISA_NAME(stem_backward)(const struct stem_shape *shape,
 			part_of_tail(&part, batch, dy, winners, tail);
 		part_backward(&part, n == samples, weights->points,
 			      batch->scale, dm, dv);
-		ISA_NAME(part_finish)(&part, batch, dv, signs, first,
+		VEC_NAME(part_finish)(&part, batch, dv, signs, first,
 				      first_bias, finish);
 	}
 }

@@ -28,8 +28,6 @@
 
 #include "backends/cpu/kernels/scratch.h"
 
-#ifdef __AMX_BF16__
-
 /* What a call works with. */
 struct task {
 	struct direct_data data;
@@ -368,5 +366,3 @@ void ISA_NAME(stem_direct_backward)(const struct stem_shape *shape,
 	amx_end();
 	ISA_NAME(direct_first_add)(data, task.sums, first, first_bias);
 }
-
-#endif

@@ -12,8 +12,6 @@
 
 #include "backends/cpu/kernels/stem_direct_data_amx.h"
 
-#ifdef __AMX_BF16__
-
 #define SIDE 16 /* windows, whose dy are transposed together */
 
 void ISA_NAME(direct_dz_clear)(const struct direct_data *data, uint16_t *dz)
@@ -244,4 +242,3 @@ void ISA_NAME(direct_dz_fill)(const struct direct_data *data,
 		}
 	}
 }
-#endif

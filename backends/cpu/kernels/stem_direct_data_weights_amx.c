@@ -6,8 +6,6 @@
  */
 #include "backends/cpu/kernels/stem_direct_data_amx.h"
 
-#ifdef __AMX_BF16__
-
 size_t ISA_NAME(stem_direct_data_weights)(const struct stem_shape *shape)
 {
 	const struct direct_data data = direct_data_of(shape);
@@ -58,13 +56,3 @@ void ISA_NAME(stem_direct_data_transform)(const struct stem_shape *shape,
 				tile_fill(shape, weights, o, tap, i, *to++);
 			}
 }
-
-#else
-
-size_t ISA_NAME(stem_direct_data_weights)(const struct stem_shape *shape)
-{
-	(void)shape;
-	return 0;
-}
-
-#endif

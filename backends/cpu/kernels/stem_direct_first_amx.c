@@ -11,8 +11,6 @@
 
 #include "backends/cpu/kernels/stem_direct_data_amx.h"
 
-#ifdef __AMX_BF16__
-
 #define ONE 0x3f80 /* of bf16 */
 
 /*
@@ -93,4 +91,3 @@ void ISA_NAME(direct_first_add)(const struct direct_data *data,
 					    AMX_COLUMNS + i % AMX_COLUMNS];
 		}
 }
-#endif

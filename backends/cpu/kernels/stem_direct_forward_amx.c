@@ -21,8 +21,6 @@
 #include "backends/cpu/kernels/stem_pool.h"
 #include "backends/cpu/kernels/scratch.h"
 
-#ifdef __AMX_BF16__
-
 #define BLOCK STEM_BLOCK
 #define MEMBERS 4 /* of a window of the pooling */
 #define PRODUCTS ((size_t)(MEMBERS * BLOCK * AMX_COLUMNS))
@@ -324,5 +322,3 @@ void ISA_NAME(stem_direct_forward)(const struct stem_shape *shape,
 			strip_forward(&task, &direct, &strip);
 		}
 }
-
-#endif

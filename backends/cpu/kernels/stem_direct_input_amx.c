@@ -14,8 +14,6 @@
  */
 #include "backends/cpu/kernels/stem_direct_forward_amx.h"
 
-#ifdef __AMX_BF16__
-
 #define SHIFTS 4
 #define WINDOW 3
 
@@ -243,5 +241,3 @@ void ISA_NAME(stem_direct_input)(const struct stem_strip *strip,
 		pixels += SHIFTS * LANES;
 	}
 }
-
-#endif

@@ -14,8 +14,6 @@
  */
 #include "backends/cpu/kernels/stem_direct_weights_amx.h"
 
-#ifdef __AMX_BF16__
-
 #define HALVES 2 /* of a block's planes: a vector each */
 #define PAIRS 4	 /* in registers */
 
@@ -197,4 +195,3 @@ void ISA_NAME(stem_pairs_fill)(const struct stem_shape *shape,
 		planes += STEM_SIDE * pairs.tap;
 	}
 }
-#endif

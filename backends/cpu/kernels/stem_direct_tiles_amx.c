@@ -4,8 +4,6 @@
  */
 #include "backends/cpu/kernels/stem_direct_forward_amx.h"
 
-#ifdef __AMX_BF16__
-
 /* The last block of outputs is padded. */
 static size_t tiles_size(const struct stem_shape *shape)
 {
@@ -58,5 +56,3 @@ void ISA_NAME(stem_direct_tile)(const struct stem_shape *shape,
 						      o % AMX_ROWS * AMX_DEPTH);
 			}
 }
-
-#endif

@@ -5,8 +5,6 @@
  */
 #include "backends/cpu/kernels/stem_direct_unpool_amx.h"
 
-#ifdef __AMX_BF16__
-
 /* All rows of o, n and x. */
 static void unpool_start(struct stem_unpool *unpool)
 {
@@ -66,5 +64,3 @@ void ISA_NAME(stem_unpool_advance)(struct stem_unpool *unpool)
 	if (unpool->o < unpool->shape->outputs)
 		unpool_start(unpool);
 }
-
-#endif

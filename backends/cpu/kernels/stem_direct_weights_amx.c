@@ -18,8 +18,6 @@
  * 0.41; all of it takes 1.8 to 2.0.
  */
 #include "backends/cpu/kernels/stem_direct_weights_amx.h"
-
-#ifdef __AMX_BF16__
 #include "backends/cpu/kernels/scratch.h"
 #include "backends/cpu/kernels/stem_direct_unpool_amx.h"
 
@@ -251,4 +249,3 @@ void ISA_NAME(stem_direct_weights_finish)(const struct stem_shape *shape,
 						count);
 			}
 }
-#endif

@@ -180,7 +180,7 @@ static void sums_add(const float *sums, float *first)
 	}
 }
 
-size_t ISA_NAME(part_finish_scratch)(const struct stem_shape *shape,
+size_t VEC_NAME(part_finish_scratch)(const struct stem_shape *shape,
 				     int vectors)
 {
 	return (size_t)shape->channels *
@@ -212,7 +212,7 @@ static void plane_finish(const struct part *part, int i, const float *dv,
 	}
 }
 
-void ISA_NAME(part_finish)(const struct part *part,
+void VEC_NAME(part_finish)(const struct part *part,
 			   const struct stem_batch *batch, const float *dv,
 			   const uint8_t *signs, float *first,
 			   float *first_bias, float *scratch)

@@ -139,7 +139,7 @@ static void block_multiply(const struct task *task, const struct block *block)
 		places[r] = block->planes[r] * shape->middle;
 	for (int k = 0; k < STEM_POINTS; k++) {
 		outputs_fetch(task, block, k);
-		ISA_NAME(stem_products)(&product);
+		VEC_NAME(stem_products)(&product);
 		product.points += (size_t)shape->outputs *
 				  (size_t)shape->middle;
 		product.data += stem_stride(shape->middle, vectors);
@@ -190,7 +190,7 @@ static void strip_forward(const struct task *task, const struct strip *strip)
 {
 	const int last = strip->count - 1;
 
-	ISA_NAME(stem_input)(task->shape, task->weights, task->batch,
+	VEC_NAME(stem_input)(task->shape, task->weights, task->batch,
 			     strip->vectors, strip->count, task->data,
 			     task->signs, task->patches);
 	vectors_leave(task, strip, 0);

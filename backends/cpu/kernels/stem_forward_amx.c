@@ -23,8 +23,6 @@
 #include "backends/cpu/kernels/stem_forward_amx.h"
 #include "backends/cpu/kernels/stem_points_amx.h"
 
-#ifdef __AMX_BF16__
-
 #define UNIT 3	/* most vectors */
 #define ROWS 64 /* of U that are multiplied at once, in blocks of tiles */
 
@@ -220,7 +218,7 @@ static void unit_input(const struct task *task, const struct unit *unit)
 		list[v] = unit->first + v < task->batch->count * lanes->main ?
 				  unit->first + v :
 				  lanes->group * lanes->main;
-	ISA_NAME(stem_input)(task->shape, task->weights, task->batch, list,
+	VEC_NAME(stem_input)(task->shape, task->weights, task->batch, list,
 			     unit->count, task->data, task->signs,
 			     task->patches);
 }
@@ -273,5 +271,3 @@ void ISA_NAME(stem_forward_tiled)(struct task *task, float *scratch)
 	}
 	amx_end();
 }
-
-#endif

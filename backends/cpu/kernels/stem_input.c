@@ -123,7 +123,7 @@ INLINE void vector_input(const struct stem_shape *shape,
 	}
 }
 
-void ISA_NAME(stem_input)(const struct stem_shape *shape,
+void VEC_NAME(stem_input)(const struct stem_shape *shape,
 			  const struct stem_weights *weights,
 			  const struct stem_batch *batch, const int *list,
 			  int vectors, float *data, uint8_t *signs,

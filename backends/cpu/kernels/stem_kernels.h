@@ -30,14 +30,30 @@ INLINE size_t stem_points_plain(const struct stem_shape *shape)
 	return STEM_POINTS * (size_t)shape->outputs * (size_t)shape->middle;
 }
 
+#ifdef __AMX_BF16__
 size_t ISA_NAME(stem_points_tiled)(const struct stem_shape *shape);
+#else
+INLINE size_t ISA_NAME(stem_points_tiled)(const struct stem_shape *shape)
+{
+	(void)shape;
+	return 0;
+}
+#endif
 
 /*
  * Floats of both, in whole lines, behind which are the tiles of the direct
  * convolution backward by data; and how many floats these are.
  */
 size_t ISA_NAME(stem_points_direct)(const struct stem_shape *shape);
+#ifdef __AMX_BF16__
 size_t ISA_NAME(stem_direct_data_weights)(const struct stem_shape *shape);
+#else
+INLINE size_t ISA_NAME(stem_direct_data_weights)(const struct stem_shape *shape)
+{
+	(void)shape;
+	return 0;
+}
+#endif
 
 /*
  * Forward, in strips: vectors of a group that are done together. Floats from
@@ -53,7 +69,7 @@ INLINE size_t stem_stride(int planes, int vectors)
  * V[point][middle][vectors][LANES] of the vectors in list, and their signs (of
  * the group, or NULL). patches is scratch.
  */
-void ISA_NAME(stem_input)(const struct stem_shape *shape,
+void VEC_NAME(stem_input)(const struct stem_shape *shape,
 			  const struct stem_weights *weights,
 			  const struct stem_batch *batch, const int *list,
 			  int vectors, float *data, uint8_t *signs,
@@ -71,7 +87,7 @@ struct stem_product {
 	size_t to_step;
 };
 
-void ISA_NAME(stem_products)(const struct stem_product *product);
+void VEC_NAME(stem_products)(const struct stem_product *product);
 
 size_t ISA_NAME(stem_forward_scratch)(const struct stem_shape *shape);
 void ISA_NAME(stem_forward)(const struct stem_shape *shape,
@@ -123,8 +139,8 @@ void ISA_NAME(stem_weights_finish)(const struct stem_shape *shape,
 				   float *dw);
 
 /* The same from lists of the dy that are not 0, which need no sums. */
-size_t ISA_NAME(stem_lists_scratch)(const struct stem_shape *shape);
-void ISA_NAME(stem_lists_add)(const struct stem_shape *shape,
+size_t VEC_NAME(stem_lists_scratch)(const struct stem_shape *shape);
+void VEC_NAME(stem_lists_add)(const struct stem_shape *shape,
 			      const struct stem_weights *weights,
 			      const struct stem_batch *batch,
 			      const float *dy, const uint8_t *winners,

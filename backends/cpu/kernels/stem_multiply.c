@@ -128,7 +128,7 @@ static void columns_multiply(const struct product *product, const float *u,
 	}
 }
 
-void ISA_NAME(part_multiply)(const struct part *part, int point,
+void VEC_NAME(part_multiply)(const struct part *part, int point,
 			     const float *u, const float *dm, float *dv)
 {
 	const struct product product = {

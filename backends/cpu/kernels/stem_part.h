@@ -31,16 +31,16 @@ struct part {
  * U[planes[k]][i] dM[k], with u = U[outputs][middle] and dm = dM[kept][vectors]
  * [LANES] of this point.
  */
-void ISA_NAME(part_multiply)(const struct part *part, int point,
+void VEC_NAME(part_multiply)(const struct part *part, int point,
 			     const float *u, const float *dm, float *dv);
 
 /*
  * Adds to first[middle][channels][9][LANES] and first_bias[middle][LANES] what
  * dv says. scratch has part_finish_scratch() floats for so many vectors.
  */
-size_t ISA_NAME(part_finish_scratch)(const struct stem_shape *shape,
+size_t VEC_NAME(part_finish_scratch)(const struct stem_shape *shape,
 				     int vectors);
-void ISA_NAME(part_finish)(const struct part *part,
+void VEC_NAME(part_finish)(const struct part *part,
 			   const struct stem_batch *batch, const float *dv,
 			   const uint8_t *signs, float *first,
 			   float *first_bias, float *scratch);

@@ -17,7 +17,7 @@
 #define VECTORS 1
 #endif
 
-void ISA_NAME(stem_planes_transpose)(const struct stem_shape *shape,
+void VEC_NAME(stem_planes_transpose)(const struct stem_shape *shape,
 				     const struct stem_weights *weights,
 				     float *transposed)
 {
@@ -101,7 +101,7 @@ INLINE void pixels_compute_all(const struct stem_shape *shape,
 }
 
 /* Rows are 4 k + 2 pixels wide: some eights, and 6 or 10. */
-void ISA_NAME(stem_planes)(const struct stem_shape *shape,
+void VEC_NAME(stem_planes)(const struct stem_shape *shape,
 			   const float *transposed, const float *image,
 			   int first, int rows, float *planes)
 {

@@ -21,12 +21,12 @@ INLINE int stem_planes_transposed(const struct stem_shape *shape)
 }
 
 /* transposed[1 + channels * STEM_TAPS][padded]: first the bias */
-void ISA_NAME(stem_planes_transpose)(const struct stem_shape *shape,
+void VEC_NAME(stem_planes_transpose)(const struct stem_shape *shape,
 				     const struct stem_weights *weights,
 				     float *transposed);
 
 /* Rows first .. first + rows - 1 of the planes of an image. */
-void ISA_NAME(stem_planes)(const struct stem_shape *shape,
+void VEC_NAME(stem_planes)(const struct stem_shape *shape,
 			   const float *transposed, const float *image,
 			   int first, int rows, float *planes);
 

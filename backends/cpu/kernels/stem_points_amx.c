@@ -2,8 +2,6 @@
 #include "backends/cpu/kernels/stem_points_amx.h"
 #include "backends/cpu/kernels/stem_direct_forward_amx.h"
 
-#ifdef __AMX_BF16__
-
 size_t ISA_NAME(stem_points_tiled)(const struct stem_shape *shape)
 {
 	if (stem_is_direct(shape))
@@ -47,13 +45,3 @@ void ISA_NAME(stem_points_tile)(const struct stem_shape *shape, float *points)
 		tiles += each;
 	}
 }
-
-#else
-
-size_t ISA_NAME(stem_points_tiled)(const struct stem_shape *shape)
-{
-	(void)shape;
-	return 0;
-}
-
-#endif

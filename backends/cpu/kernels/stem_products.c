@@ -123,7 +123,7 @@ INLINE void rows_multiply(int vectors, const struct stem_product *product,
 	}
 }
 
-void ISA_NAME(stem_products)(const struct stem_product *product)
+void VEC_NAME(stem_products)(const struct stem_product *product)
 {
 	const float *data = product->data;
 	float *to = product->to;

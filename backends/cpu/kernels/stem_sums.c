@@ -15,7 +15,7 @@ size_t ISA_NAME(stem_weight_gradient_scratch)(const struct stem_shape *shape)
 {
 	return stem_is_direct(shape) ?
 		       ISA_NAME(stem_direct_weights_scratch)(shape) :
-		       ISA_NAME(stem_lists_scratch)(shape);
+		       VEC_NAME(stem_lists_scratch)(shape);
 }
 
 void ISA_NAME(stem_weight_gradient)(const struct stem_shape *shape,
@@ -30,7 +30,7 @@ void ISA_NAME(stem_weight_gradient)(const struct stem_shape *shape,
 					      winners, sums, dbias,
 					      scratch);
 	else
-		ISA_NAME(stem_lists_add)(shape, weights, batch, dy,
+		VEC_NAME(stem_lists_add)(shape, weights, batch, dy,
 					 winners, dw,
 					 dbias, scratch);
 }
@@ -51,7 +51,7 @@ size_t ISA_NAME(stem_sums)(const struct stem_shape *shape)
 
 size_t ISA_NAME(stem_weight_gradient_scratch)(const struct stem_shape *shape)
 {
-	return ISA_NAME(stem_lists_scratch)(shape);
+	return VEC_NAME(stem_lists_scratch)(shape);
 }
 
 void ISA_NAME(stem_weight_gradient)(const struct stem_shape *shape,
@@ -62,7 +62,7 @@ void ISA_NAME(stem_weight_gradient)(const struct stem_shape *shape,
 				    float *dbias, float *scratch)
 {
 	(void)sums;
-	ISA_NAME(stem_lists_add)(shape, weights, batch, dy, winners,
+	VEC_NAME(stem_lists_add)(shape, weights, batch, dy, winners,
 				 dw, dbias, scratch);
 }
 

@@ -113,7 +113,7 @@ static size_t space_cut(struct space *space, const struct stem_shape *shape,
 	return used;
 }
 
-size_t ISA_NAME(stem_lists_scratch)(const struct stem_shape *shape)
+size_t VEC_NAME(stem_lists_scratch)(const struct stem_shape *shape)
 {
 	struct space space;
 
@@ -149,7 +149,7 @@ static void strip_compute(const struct stem_shape *shape,
 	if (done)
 		memcpy(planes, planes + STEM_TILE * space->strip * space->row,
 		       (size_t)(2 * space->row) * sizeof(*planes));
-	ISA_NAME(stem_planes)(shape, space->transposed, image,
+	VEC_NAME(stem_planes)(shape, space->transposed, image,
 			      STEM_TILE * strip->tile_row + done,
 			      STEM_TILE * strip->tile_rows + 2 - done,
 			      planes + done * space->row);
@@ -317,7 +317,7 @@ static void sample_add(const struct stem_shape *shape,
 	}
 }
 
-void ISA_NAME(stem_lists_add)(const struct stem_shape *shape,
+void VEC_NAME(stem_lists_add)(const struct stem_shape *shape,
 			      const struct stem_weights *weights,
 			      const struct stem_batch *batch,
 			      const float *dy, const uint8_t *winners,
@@ -327,7 +327,7 @@ void ISA_NAME(stem_lists_add)(const struct stem_shape *shape,
 	struct space space;
 
 	space_cut(&space, shape, scratch);
-	ISA_NAME(stem_planes_transpose)(shape, weights, space.transposed);
+	VEC_NAME(stem_planes_transpose)(shape, weights, space.transposed);
 	corners_place(shape, &space);
 	for (int b = 0; b < batch->count; b++)
 		sample_add(shape, &space, batch, b, dy, winners,

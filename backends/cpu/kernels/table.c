@@ -63,9 +63,9 @@ const struct cpu_kernels ISA_NAME(cpu_kernels) = {
 	.choices = DROPOUT_CHOICES,
 	.stem = &ISA_NAME(stem_kernels),
 	.linear = &ISA_NAME(linear_kernels),
-	.gather = &ISA_NAME(gather_kernels),
+	.gather = &VEC_NAME(gather_kernels),
 	.gather_bf16 = GATHER_BF16,
-	.planes = &ISA_NAME(plane_kernels),
+	.planes = &VEC_NAME(plane_kernels),
 	.winograd = &ISA_NAME(winograd_kernels),
 	.peak = ISA_NAME(peak),
 };

@@ -13,8 +13,8 @@ const struct peak *ISA_NAME(peak)(int index);
 
 /* Dropout's choices, for backends/cpu/kernels.h. */
 #if defined(__AVX512F__) || defined(__AVX2__)
-dropout_chooser ISA_NAME(dropout_choices);
-#define DROPOUT_CHOICES ISA_NAME(dropout_choices)
+dropout_chooser VEC_NAME(dropout_choices);
+#define DROPOUT_CHOICES VEC_NAME(dropout_choices)
 #else
 #define DROPOUT_CHOICES dropout_choices
 #endif
