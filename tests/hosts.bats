@@ -25,8 +25,8 @@ teardown() {
 }
 
 @test "cores on four hosts learn the bits of threads" {
-	local train=(-m mnist -d synthetic --synthetic-train 1280 --batch 16
-		-e 1 --test off -w 1 -q --out made)
+	local train=(-m mnist -d synthetic --synthetic-train 1280
+		--synthetic-test 1 --batch 16 -e 1 --test off -w 1 -q --out made)
 	run -0 on_host a "$BENCH" run cpu-8@mpi "${train[@]}" \
 		--hosts a:2,b:2,c:2,d:2
 	run -0 "$BENCH" run cpu-8 "${train[@]}"
@@ -246,8 +246,8 @@ short() {
 	[ "$(column made/runs.csv cpu_list)" = "$cpu" ]
 	# What b computes is not ours, though it is on our CPUs here.
 	run -0 on_host a "$BENCH" run cpu-4@mpi -m mnist -e 1 \
-		-s 10 -d synthetic --synthetic-train 6400 --test off -w 1 -q \
-		--hosts a:2,b:2 --out busy
+		-s 10 -d synthetic --synthetic-train 6400 --synthetic-test 1 \
+		--test off -w 1 -q --hosts a:2,b:2 --out busy
 	run -0 column busy/runs.csv foreign_pct
 	[ "${output%.*}" -ge 1 ]
 }

@@ -24,8 +24,8 @@ by_hand() {
 @test "ranks, processes and threads learn the same bits" {
 	needs_mpirun
 	run -0 "$BENCH" run cpu-8 cpu-8@fork cpu-8@mpi \
-		-m mnist -d synthetic --synthetic-train 1280 --batch 16 -e 1 \
-		--test off -w 1 -q --out made
+		-m mnist -d synthetic --synthetic-train 1280 \
+		--synthetic-test 1 --batch 16 -e 1 --test off -w 1 -q --out made
 	[ "$(column made/runs.csv transport)" = "threads fork mpi" ]
 	[ "$(column made/runs.csv updates)" = "10 10 10" ]
 	run -0 column made/runs.csv parameters_hash
@@ -158,8 +158,9 @@ differs() {
 	run -0 mpirun --host "$HOSTS" -np 4 hostname
 	[ "$(sort -u <<<"$output" | wc -l)" -eq 2 ]
 	run -0 "$BENCH" run cpu-4@mpi cpu-4 openblas-4@mpi \
-		openblas-4 -m mnist -d synthetic --synthetic-train 640 --batch 16 \
-		-e 1 -s 4 --test off -w 1 -q --hosts "$HOSTS" --out made
+		openblas-4 -m mnist -d synthetic --synthetic-train 640 \
+		--synthetic-test 1 --batch 16 -e 1 -s 4 --test off -w 1 -q \
+		--hosts "$HOSTS" --out made
 	[ "$(column made/runs.csv status)" = "ok ok ok ok" ]
 	run -0 column made/runs.csv reduced_bytes
 	read -r apart together _ <<<"$output"
@@ -169,8 +170,8 @@ differs() {
 	[ "${hashes[2]}" = "${hashes[3]}" ]
 	# The same bits of whole gradients.
 	run -0 "$BENCH" run cpu-4@mpi -m mnist -d synthetic \
-		--synthetic-train 640 --batch 16 -e 1 -s 4 --test off -w 1 -q \
-		--hosts "$HOSTS" --allreduce whole --out whole
+		--synthetic-train 640 --synthetic-test 1 --batch 16 -e 1 -s 4 \
+		--test off -w 1 -q --hosts "$HOSTS" --allreduce whole --out whole
 	[ "$(column whole/runs.csv allreduce)" = whole ]
 	[ "$(column whole/runs.csv reduced_bytes)" -gt $((2 * apart)) ]
 	[ "$(column whole/runs.csv parameters_hash)" = "${hashes[0]}" ]
@@ -178,8 +179,8 @@ differs() {
 
 @test "between hosts gradients go in buckets, while cores compute" {
 	two_hosts
-	whole=(-m mnist -d synthetic --synthetic-train 640 --batch 16 -e 1 -s 5
-		--test off -w 1 -q --allreduce whole)
+	whole=(-m mnist -d synthetic --synthetic-train 640 --synthetic-test 1
+		--batch 16 -e 1 -s 5 --test off -w 1 -q --allreduce whole)
 	for mb in 0 1; do
 		run -0 "$BENCH" run cpu-4@mpi "${whole[@]}" \
 			--hosts "$HOSTS" --out "$mb" --bucket-mb "$mb"
@@ -229,10 +230,11 @@ differs() {
 	[[ "$output" == *"--allreduce native cannot be used with cpu-2: "*"takes it: cpu-2@mpi" ]]
 	# On one host, too, whole gradients are summed on request.
 	run -0 "$BENCH" run cpu-2@mpi -m mnist -d synthetic \
-		--synthetic-train 64 -b 16 -e 1 --test off -w 1 -q --out factors
+		--synthetic-train 64 --synthetic-test 1 -b 16 -e 1 --test off \
+		-w 1 -q --out factors
 	run -0 "$BENCH" run cpu-2@mpi -m mnist -d synthetic \
-		--synthetic-train 64 -b 16 -e 1 --test off -w 1 -q --out whole \
-		--allreduce whole
+		--synthetic-train 64 --synthetic-test 1 -b 16 -e 1 --test off \
+		-w 1 -q --out whole --allreduce whole
 	[ "$(column whole/runs.csv reduced_bytes)" -gt \
 		$((10 * $(column factors/runs.csv reduced_bytes))) ]
 	[ "$(column whole/runs.csv parameters_hash)" = \
@@ -559,8 +561,8 @@ with_room() {
 
 @test "too little room for what ranks have in common is named" {
 	needs_mpirun
-	local mnist=(-m mnist -d synthetic --synthetic-train 64 --batch 16 -e 1
-		--test off -q --out made)
+	local mnist=(-m mnist -d synthetic --synthetic-train 64
+		--synthetic-test 1 --batch 16 -e 1 --test off -q --out made)
 	# Found before anything is started, ...
 	with_room 8m -4 run cpu-2@mpi "${mnist[@]}"
 	[[ "$stderr" == "bench: the cores of cpu-2@mpi would share about 24.0 MB of parameters and gradients in /dev/shm, which has 8.4 MB of 8.4 left: enlarge it by docker run --shm-size="*m", or mount -o remount,size="*"m /dev/shm" ]]
@@ -589,8 +591,8 @@ fails() {
 	FAIL_MPI_SO=$(dirname "$BENCH")/tests/fail_mpi.so
 	[ -e "$FAIL_MPI_SO" ] || skip "not built"
 	command -v nm >/dev/null || skip "no nm: package binutils"
-	local whole=(-m mnist -d synthetic --synthetic-train 64 --batch 16 -e 1
-		--test off -w 1 -q --allreduce whole --bucket-mb 1
+	local whole=(-m mnist -d synthetic --synthetic-train 64
+		--synthetic-test 1 --batch 16 -e 1 --test off -w 1 -q --allreduce whole --bucket-mb 1
 		--hosts "${HOSTS//:2/:1}") name way
 	for name in $(nm -D "$(dirname "$BENCH")/plugins/mpi.so" |
 		awk '$1 == "U" && $2 ~ /^MPI_[A-Z]/ { print $2 }'); do
