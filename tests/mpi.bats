@@ -352,13 +352,14 @@ mpirun (Open MPI) 4.1.4' 'exit 1'
 	[[ "$stderr" != *"expects a bench binary"* ]]
 }
 
-# The rows of two threads, and no others, on the screen and in the file.
+# The rows of two threads, and no others, on the screen and in the file, which
+# the next test may take.
 threads_are_left() {
 	grep -q '^threads, 2 ranks ' <<<"$output"
 	[[ "$output" != *"mpi, "* ]]
 	[ "$(column net.csv transport | tr ' ' '\n' | sort -u)" = threads ]
 	[ "$(column net.csv transport | wc -w)" -eq 13 ]
-	rm net.csv
+	mv net.csv "$BATS_FILE_TMPDIR/rows"
 }
 
 @test "a sweep keeps what it has where a target fails" {
@@ -393,8 +394,9 @@ cpu-3@mpi: core 1: no such luck" ]
 
 # A launcher that signals bench, and has ended when bench hears of it.
 @test "a sweep that is interrupted between two targets says so" {
-	"$BENCH" env --network cpu-2 --export-csv rows
-	a_launcher "mpirun (Open MPI) 4.1.4" "cat rows
+	local rows=$BATS_FILE_TMPDIR/rows
+	[ -e "$rows" ] || "$BENCH" env --network cpu-2 --export-csv "$rows"
+	a_launcher "mpirun (Open MPI) 4.1.4" "cat $rows
 		kill -STOP \$PPID
 		kill -INT \$PPID
 		setsid sh -c 'while grep -qs \"^State:[[:blank:]]*[^ZX[:blank:]]\" /proc/'\$\$'/status; do
