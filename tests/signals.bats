@@ -168,10 +168,10 @@ nap() {
 
 @test "a measurement that did not get its CPU says so, as a run does" {
 	local verb began epochs
-	# As many as take some seconds here.
+	# As many as take two seconds here.
 	began=${EPOCHREALTIME/./}
 	"$BENCH" measure cpu-1 "${LONG[@]}" --epochs 4 -q >/dev/null
-	epochs=$((4 * 6000000 / (${EPOCHREALTIME/./} - began) + 3))
+	epochs=$((4 * 2000000 / (${EPOCHREALTIME/./} - began) + 3))
 	for verb in "measure --profile parts" run; do
 		# shellcheck disable=SC2086 # words
 		start $verb cpu-1 "${LONG[@]}" --epochs $epochs
@@ -179,7 +179,7 @@ nap() {
 		CHILD=$PID
 		[[ "$verb" != run* ]] || child
 		# More than a tenth of its time, however slow it is.
-		nap 3
+		nap 1
 		until none_running "$CHILD"; do
 			sleep 1
 			nap .3 || :
