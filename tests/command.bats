@@ -415,8 +415,8 @@ seed + 100000 r, which must not exceed 4294967295; the largest --seed here is \
 	run -0 "$BENCH" run cpu-1 null-2 "${DATA[@]}" --model tiny --dry-run
 	[[ "${lines[0]}" =~ ^cpu-1.*": about "[0-9]+" s, about "0.0[0-9]" GB" ]]
 	[[ "${lines[2]}" =~ ^"in all "\ +"about "[0-9]+" s"$ ]]
-	run -0 "$BENCH" run null-1 "${DATA[@]}" --model tiny --repeat 9999 \
-		--epochs 999 --dry-run
+	run -0 "$BENCH" run reference-1 "${DATA[@]}" --model tiny \
+		--repeat 999 --epochs 999 --dry-run
 	[[ "${lines[1]}" =~ ^"in all "\ +"about "[0-9.]+" min"$ ]]
 }
 
@@ -491,19 +491,19 @@ batches "*", and this machine has "*" GB available: --batch "*" would fit, or ch
 	"$BENCH" run null-1 --quick "${data[@]}" -q --out small >/dev/null
 	[ "$(settings small/runs.csv)" = "1 40 128 10 1000  " ]
 	# Half the parameters of alexnet, which take most of the time.
-	run -0 "$BENCH" run null-4 --quick --model resnet50 --image-size 96 \
+	run -0 "$BENCH" run null-2 --quick --model resnet50 --image-size 96 \
 		"${data[@]}" -q --out large
-	[ "$(settings large/runs.csv)" = "1 5 32 1 256 1 " ]
+	[ "$(settings large/runs.csv)" = "1 5 32 1 128 2 " ]
 	"$BENCH" run null-1 --quick --model resnet50 --image-size 96 \
 		--test-batch 32 "${data[@]}" -q --out tested >/dev/null
 	[ "$(settings tested/runs.csv)" = "1 5 32 1 32 8 " ]
 	[[ "$output" != *"256 of 2000"* ]] # it is quiet
 	run -0 "$BENCH" table large
-	[[ "$output" == *"accuracy is of the first test images alone: null-4 256 of 2000"* ]]
+	[[ "$output" == *"accuracy is of the first test images alone: null-2 256 of 2000"* ]]
 	# Several cores leave out what does not fill an iteration: 9000 - 281 * 32.
-	[[ "$output" == *"cut short: null-4 5 of 281 iterations"* ]]
-	"$BENCH" run null-1 --quick --model alexnet --steps 3 --test-steps 2 \
-		--batch 4 "${data[@]}" -q --out given >/dev/null
+	[[ "$output" == *"cut short: null-2 5 of 281 iterations"* ]]
+	"$BENCH" run null-1 --quick --model alexnet --image-size 63 --steps 3 \
+		--test-steps 2 --batch 4 "${data[@]}" -q --out given >/dev/null
 	[ "$(settings given/runs.csv)" = "1 3 4 10 8 2 " ]
 }
 
@@ -683,8 +683,9 @@ batches "*", and this machine has "*" GB available: --batch "*" would fit, or ch
 	"$BENCH" run null-8 --quick --global-batch 4 "${data[@]}" -q \
 		--out made >/dev/null
 	[ "$(cell made/runs.csv 1 global_batch)" = 4 ]
-	"$BENCH" run null-1 --quick --model alexnet --batch 300 --warmup 10 \
-		--test-batch 100 "${data[@]}" -q --out large >/dev/null
+	"$BENCH" run null-1 --quick --model alexnet --image-size 112 \
+		--batch 300 --warmup 10 --test-batch 100 --test-steps 1 \
+		"${data[@]}" -q --out large >/dev/null
 	[ "$(cell large/runs.csv 1 batch)" = 300 ]
 	[ "$(cell large/runs.csv 1 warmup)" = 10 ]
 	[ "$(cell large/runs.csv 1 test_batch)" = 100 ]
