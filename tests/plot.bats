@@ -125,11 +125,12 @@ HOSTILE=(
 		[ -z "$stderr" ]
 		[ "${#lines[@]}" = 6 ]
 		check_made "$name"
-		[[ "$(text "$name/report.html")" == *"${name//$'\n'/\\x0A}"* ]]
-		shown=${label//$'\n'/\\x0A}
-		[[ "$(text "$name/report.html")" == *"${shown:0:60}"* ]]
+		shown=$(text "$name/report.html")
+		[[ "$shown" == *"${name//$'\n'/\\x0A}"* ]]
+		label=${label//$'\n'/\\x0A}
+		[[ "$shown" == *"${label:0:60}"* ]]
 		# A label is cut to 18 columns.
-		[[ "$(text "$name/iterations.svg")" == *"${shown:0:13}"* ]]
+		[[ "$(text "$name/iterations.svg")" == *"${label:0:13}"* ]]
 		mv "$name" one
 		[ -z "$(find . -name 'pwned*')" ]
 	done
