@@ -322,7 +322,7 @@ static const struct layer stem_rows[] = {
 GRAPH(stem, 1, 12, 12);
 
 /* What a stem puts out is read twice, and so are the inputs of two linear
- * layers. */
+ * layers. Planes that are dropped are whole vectors. */
 static const struct layer forked_rows[] = {
 	{ .kind = LAYER_CONV, .name = "a", .outputs = 3, .window = 3 },
 	{ .kind = LAYER_RELU },
@@ -338,7 +338,7 @@ static const struct layer forked_rows[] = {
 	{ .kind = LAYER_LOSS },
 };
 
-GRAPH(forked, 1, 12, 8);
+GRAPH(forked, 1, 20, 8);
 
 /* mnist's stem, smaller, with other layers behind it. */
 static const struct layer wide_stem_rows[] = {

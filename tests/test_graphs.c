@@ -143,20 +143,17 @@ static void dense_graphs_are_right(void **state)
 
 /* No multiply-add is missing in a profile, and none is there twice; no more are
  * done than there are. */
-static void work_is_the_models(void **state)
+static void compare_work(const struct variant *variant,
+			 const struct model *model)
 {
 	static struct profile_part parts[PROFILE_MOST_PARTS];
-	const struct variant *variant = *state;
-	const struct model_work work = model_work(&residual_model);
-	struct batch batch;
+	const struct model_work work = model_work(model);
+	struct batch batch = batch_make(model, 4, 7);
 	struct pair pair;
 	double sum = 0;
 	int count;
 
-	if (!backend_find(variant->backend)->profile)
-		return;
-	batch = batch_make(&residual_model, 4, 7);
-	pair_open(&pair, variant, &residual_model, batch.count, 1);
+	pair_open(&pair, variant, model, batch.count, 1);
 	subject_gradient(&pair.tried, &batch);
 	count = program_profile(pair.tried.program, parts);
 	for (int p = 0; p < count; p++) {
@@ -168,6 +165,16 @@ static void work_is_the_models(void **state)
 					  work.backward_weights));
 	pair_close(&pair);
 	batch_free(&batch);
+}
+
+static void work_is_the_models(void **state)
+{
+	const struct variant *variant = *state;
+
+	if (!backend_find(variant->backend)->profile)
+		return;
+	compare_work(variant, &residual_model);
+	compare_work(variant, &forked_model);
 }
 
 /* The reference is not held to itself. */
