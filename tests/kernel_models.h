@@ -16,9 +16,10 @@ static const struct layer tiles_layers[] = {
 	{ .kind = LAYER_LOSS },
 };
 
-/* One tile, behind a convolution of its own. */
+/* One tile, behind a convolution of its own, whose sums have no border: its
+ * window is 1. */
 static const struct layer pooled_layers[] = {
-	{ .kind = LAYER_CONV, .name = "a", .outputs = 8, .window = 2 },
+	{ .kind = LAYER_CONV, .name = "a", .outputs = 8, .window = 1 },
 	{ .kind = LAYER_MAXPOOL, .window = 2 },
 	{ .kind = LAYER_DROPOUT, .drop = 0.3 },
 	{ .kind = LAYER_CONV, .name = "b", .outputs = 4, .window = 3 },
@@ -130,7 +131,7 @@ static const struct layer deep_layers[] = {
 
 static const struct model cpu_models[] = {
 	{ .name = "tiles", .input = { 1, 11, 7 }, LAYERS(tiles_layers) },
-	{ .name = "pooled", .input = { 2, 13, 13 }, LAYERS(pooled_layers) },
+	{ .name = "pooled", .input = { 2, 12, 12 }, LAYERS(pooled_layers) },
 	{ .name = "odd", .input = { 2, 6, 6 }, LAYERS(odd_layers) },
 	{ .name = "long", .input = { 1, 39, 31 }, LAYERS(long_layers) },
 	{ .name = "alone", .input = { 2, 7, 9 }, LAYERS(alone_layers) },
