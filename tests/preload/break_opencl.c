@@ -5,7 +5,8 @@
  *
  * The Nth call of FUNCTION, one of those below, and all after it do not reach
  * the driver. HOW is the status that they return, "hang", or "abort"; of
- * clBuildProgram also "source", kernels that are nonsense.
+ * clBuildProgram also "source", kernels that are nonsense. With "count" they
+ * reach it, and BREAK_OPENCL_MARK gets a byte for each.
  *
  * "destructors" are those of its library, at the end of a process that is named
  * like the command: not of the linker that a driver starts.
@@ -51,14 +52,28 @@ static void *driver(const char *name)
 	return found;
 }
 
-static void hang(void)
+/* Returns the file BREAK_OPENCL_MARK, or -1. */
+static int mark_open(void)
 {
 	const char *mark = getenv("BREAK_OPENCL_MARK");
 
-	if (mark)
-		close(open(mark, O_CREAT | O_WRONLY, 0600));
+	return mark ? open(mark, O_CREAT | O_WRONLY | O_APPEND, 0600) : -1;
+}
+
+static void hang(void)
+{
+	close(mark_open());
 	for (;;)
 		pause();
+}
+
+static int count(void)
+{
+	const int mark = mark_open();
+
+	if (write(mark, "", 1) != 1)
+		abort();
+	return close(mark);
 }
 
 /* Returns 0, or the status instead of calling the driver. */
@@ -80,6 +95,8 @@ static cl_int broken(const char *name)
 		abort();
 	if (!strcmp(how, ":hang"))
 		hang();
+	if (!strcmp(how, ":count"))
+		return count();
 	return (cl_int)strtol(how + 1, NULL, 10);
 }
 
