@@ -87,10 +87,10 @@ static const struct layer long_layers[] = {
 	{ .kind = LAYER_LOSS },
 };
 
-/* Each of their rows but the last two alone. */
-#define ALONE_ROWS(channels)                                                  \
+/* Each of their rows but the last two alone; bare: whether a has no bias. */
+#define ALONE_ROWS(channels, bare)                                            \
 	{ .kind = LAYER_CONV, .name = "a", .outputs = (channels),             \
-	  .window = 3, .stride = 2, .pad = 1, .no_bias = 1 },                 \
+	  .window = 3, .stride = 2, .pad = 1, .no_bias = (bare) },            \
 	{ .kind = LAYER_BATCHNORM, .name = "a.norm" },                        \
 	{ .kind = LAYER_RELU },                                               \
 	{ .kind = LAYER_MAXPOOL, .window = 3, .stride = 1, .pad = 1 },        \
@@ -104,10 +104,11 @@ static const struct layer long_layers[] = {
 	{ .kind = LAYER_LOSS }
 
 /* b by tiles, where vectors have 4 floats. */
-static const struct layer alone_layers[] = { ALONE_ROWS(4) };
+static const struct layer alone_layers[] = { ALONE_ROWS(4, 1) };
 
-/* Of fewer channels, of which each is a work-group of many items. */
-static const struct layer alone_groups_layers[] = { ALONE_ROWS(2) };
+/* Of fewer channels, of which each is a work-group of many items; sums of two
+ * parts in a, where these have 16 factors, and its bias. */
+static const struct layer alone_groups_layers[] = { ALONE_ROWS(2, 0) };
 
 /* Of a stride, and folded for tiles of seven points where vectors have 4
  * floats. */
@@ -115,13 +116,6 @@ static const struct layer folded_layers[] = {
 	{ .kind = LAYER_CONV, .name = "a", .outputs = 4, .window = 5,
 	  .stride = 2, .pad = 2 },
 	{ .kind = LAYER_LINEAR, .name = "b", .outputs = 2 },
-	{ .kind = LAYER_LOSS },
-};
-
-/* Sums of two parts, where these have 16 factors. */
-static const struct layer deep_layers[] = {
-	{ .kind = LAYER_CONV, .name = "a", .outputs = 2, .window = 3,
-	  .stride = 2, .pad = 1 },
 	{ .kind = LAYER_LOSS },
 };
 
@@ -146,9 +140,8 @@ static const struct model cpu_models[] = {
 static const struct model gpu_models[] = {
 	{ .name = "led", .input = { 1, 13, 7 }, LAYERS(led_layers) },
 	{ .name = "stored", .input = { 1, 11, 9 }, LAYERS(stored_layers) },
-	{ .name = "deep", .input = { 4, 3, 3 }, LAYERS(deep_layers) },
-	{ .name = "single", .input = { 1, 13, 13 }, LAYERS(single_layers) },
-	{ .name = "alone", .input = { 2, 5, 5 }, LAYERS(alone_groups_layers) },
+	{ .name = "single", .input = { 1, 29, 5 }, LAYERS(single_layers) },
+	{ .name = "alone", .input = { 4, 5, 5 }, LAYERS(alone_groups_layers) },
 };
 
 #endif
