@@ -105,6 +105,7 @@ struct device_request {
 	const char *choice; /* index, or part of name or type; NULL: any */
 	int threads;	    /* cores of this process that compute at once */
 	int cpus;	    /* CPUs this process is confined to */
+	int checked; /* threads that have checked its library before; or 0 */
 	/* Set by replica_open(): which of so many devices, or equal parts of
 	 * one; up to 1 is a whole one. Each rank asks for its own. */
 	int rank, size;

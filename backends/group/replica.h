@@ -56,7 +56,8 @@ struct replica_observer {
 
 /*
  * Opens a device for each rank, one after the other, since libraries set
- * themselves up without locks, and checks them all at once: device_check().
+ * themselves up without locks, and checks them all at once: device_check(),
+ * unless as many threads of this process have checked the library before.
  * Every rank calls it with the same request, whose rank and size do not
  * matter.
  */

@@ -42,6 +42,7 @@ static int open_passer(struct passer *passer, struct error *err)
 		.threads = passer->all->one_process ? size : 1,
 		.cpus = size > VERIFY_MOST_CORES ? size : VERIFY_MOST_CORES,
 		.device_class = task->options->device_class,
+		.checked = task->checked,
 	};
 	/* As those of bench infer. */
 	const struct program_options options = {

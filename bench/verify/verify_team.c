@@ -137,6 +137,7 @@ static int open_member(struct member *member, struct error *err)
 		.cpus = group->size > VERIFY_MOST_CORES ? group->size :
 							  VERIFY_MOST_CORES,
 		.device_class = task->options->device_class,
+		.checked = task->checked,
 	};
 	const struct program_options options =
 		verify_team_options(task, group->size, SAMPLES);

@@ -87,6 +87,7 @@ static int prepare(struct trial *trial, struct trial_bench *bench,
 		.test_batch = TESTED,
 		.steps = 1,
 		.lr = drawn->model.recipe.lr,
+		.checked = bench->checked,
 	};
 	/* Every fourth one with every multiplication. */
 	task->algorithm = backend_algorithm(task->backend,
@@ -560,6 +561,8 @@ int trial_run(struct trial_bench *bench, const struct random_model *drawn,
 		 try_evaluation(&trial, err) || try_training(&trial, err) ||
 		 try_later_update(&trial, err) || try_inference(&trial, err);
 	release_all(&trial);
+	if (!failed && drawn->cores > bench->checked)
+		bench->checked = drawn->cores;
 	return failed ? -1 : 0;
 }
 

@@ -21,6 +21,7 @@ struct trial_bench {
 	const struct target *target;
 	const struct options *options;
 	struct side tried, right, single; /* backend, double, float */
+	int checked; /* threads that have checked the backend's library */
 };
 
 struct trial_result {
