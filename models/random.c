@@ -69,6 +69,16 @@ uint32_t mt19937_next(struct mt19937 *generator)
 	return temper(*next_words(generator, 1, &one));
 }
 
+void mt19937_words(struct mt19937 *generator, size_t count, uint32_t *words)
+{
+	for (size_t made; count; count -= made, words += made) {
+		const uint32_t *next = next_words(generator, count, &made);
+
+		for (size_t i = 0; i < made; i++)
+			words[i] = temper(next[i]);
+	}
+}
+
 void mt19937_skip(struct mt19937 *generator, size_t count)
 {
 	for (size_t passed; count; count -= passed)

@@ -33,6 +33,9 @@ float mt19937_uniform(struct mt19937 *generator, float from, float to);
 void mt19937_uniforms(struct mt19937 *generator, float from, float to,
 		      size_t count, float *values);
 
+/* So many numbers, as mt19937_next() returns them. */
+void mt19937_words(struct mt19937 *generator, size_t count, uint32_t *words);
+
 /* As if so many had been drawn. */
 void mt19937_skip(struct mt19937 *generator, size_t count);
 
