@@ -402,7 +402,7 @@ static const struct layer windows_rows[] = {
 	{ .kind = LAYER_LOSS },
 };
 
-GRAPH(windows, 2, 9, 12);
+GRAPH(windows, 2, 5, 12);
 
 /* First the models that any device computes its own way; then one of the cpu
  * class; then what devices do with the first ones already, and chains that
