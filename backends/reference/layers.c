@@ -5,11 +5,13 @@
 
 #include "backends/host/storage.h"
 
-/* Of a row of outputs: those whose pixel k of the window lies in the input. */
+/* Of numbers in a row: from one on, up to another. */
 struct span {
 	int from, to;
 };
 
+/* The outputs of a row or column whose pixel k of the window lies in the
+ * input. */
 static struct span inside(const struct layer *layer, int k, int side,
 			  int places)
 {
@@ -23,57 +25,50 @@ static struct span inside(const struct layer *layer, int k, int side,
 	return span;
 }
 
-/*
- * Adds a pixel of the window, w, to a row of the output. Sums of neighbours do
- * not wait for each other, as those of one output would.
- */
-static void row_add(const real *x, int stride, struct span span, real w,
-		    real *y)
+/* Adds w times every stride-th input to outputs. Sums of neighbours do not wait
+ * for each other, as those of one output would. */
+static void row_add(const real *x, int stride, int count, real w, real *y)
 {
 	if (stride == 1)
-		for (int c = span.from; c < span.to; c++)
+		for (int c = 0; c < count; c++)
 			y[c] += w * x[c];
 	else
-		for (int c = span.from; c < span.to; c++)
+		for (int c = 0; c < count; c++)
 			y[c] += w * x[c * stride];
 }
 
-/* Row r of one output, whose weights are w, without its bias: adds to y. */
-static void output_row(const struct layer *layer, const real *x,
-		       struct shape in, const real *w, int r, int width,
-		       real *y)
+/* Adds w times pixel (j, k) of each window over a plane to a plane. */
+static void pixel_add(const struct layer *layer, const real *x,
+		      struct shape in, int j, int k, real w, struct shape out,
+		      real *y)
 {
-	const int window = layer->window, stride = layer_stride(layer);
-	const int first = r * stride - layer->pad;
+	const int stride = layer_stride(layer);
+	const struct span rows = inside(layer, j, in.height, out.height);
+	const struct span columns = inside(layer, k, in.width, out.width);
+	const int column = columns.from * stride + k - layer->pad;
 
-	for (int i = 0; i < in.channels; i++, w += window * window)
-		for (int j = 0; j < window; j++) {
-			const real *from = x + (i * in.height + first + j) *
-							 in.width - layer->pad;
-
-			if (first + j < 0 || first + j >= in.height)
-				continue;
-			for (int k = 0; k < window; k++)
-				row_add(from + k, stride,
-					inside(layer, k, in.width, width),
-					w[j * window + k], y);
-		}
+	for (int r = rows.from; r < rows.to; r++)
+		row_add(x + (r * stride + j - layer->pad) * in.width + column,
+			stride, columns.to - columns.from, w,
+			y + r * out.width + columns.from);
 }
 
 void conv_forward(const struct layer *layer, const real *x, struct shape in,
 		  const real *w, const real *bias, real *y)
 {
 	const struct shape out = layer_output(layer, in);
-	const size_t each = (size_t)in.channels *
-			    (size_t)(layer->window * layer->window);
+	const int window = layer->window, plane = out.height * out.width;
 
-	for (int o = 0; o < out.channels; o++)
-		for (int r = 0; r < out.height; r++, y += out.width) {
-			for (int c = 0; c < out.width; c++)
-				y[c] = bias ? bias[o] : 0;
-			output_row(layer, x, in, w + (size_t)o * each, r,
-				   out.width, y);
-		}
+	for (int o = 0; o < out.channels; o++, y += plane) {
+		for (int p = 0; p < plane; p++)
+			y[p] = bias ? bias[o] : 0;
+		for (int i = 0; i < in.channels; i++)
+			for (int j = 0; j < window; j++)
+				for (int k = 0; k < window; k++)
+					pixel_add(layer,
+						  x + i * in.height * in.width,
+						  in, j, k, *w++, out, y);
+	}
 }
 
 /* One gradient of one output, at row and column of the input: dw += dy x, and
@@ -163,7 +158,7 @@ static real largest(const real *x, size_t count)
 	real most = 0;
 
 	for (size_t i = 0; i < count; i++)
-		most = fmax(most, fabs(x[i]));
+		most = fabs(x[i]) > most ? fabs(x[i]) : most;
 	return most;
 }
 
