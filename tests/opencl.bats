@@ -366,13 +366,14 @@ available: 0 "* ]]
 	[[ "$stderr" != *"will fail"* ]]
 }
 
-# Of a device on the host's memory, where 25 MB a sample are more than that is.
+# The device has the host's memory, of which this batch, at 330 MB a sample,
+# needs twice as much.
 @test "too little memory is told before others are trained" {
 	needs_pocl
 	local total
 	total=$(awk '$1 == "MemTotal:" { print $2 }' /proc/meminfo)
 	run -4 --separate-stderr "$BENCH" run null-1 opencl -m resnet50 \
-		--image-size 64 --batch $((total / 16000)) --steps 1 \
+		--image-size 224 --batch $((total / 160000)) --steps 1 \
 		--epochs 1 --warmup 0 --test off --out made
 	[[ "$stderr" == *"opencl will fail: opencl would take about "*" GB of \
 memory"*"--batch "*" would fit"* ]]
