@@ -299,8 +299,8 @@ static const char *const centre_names[CENTRES] = {
 struct modes {
 	double fast, slow, share; /* share of the processes is slow */
 	int base_too;
-	/* Of CHECKS, in percent, as in README.md: what the interval holds, and
-	 * how often such a head is flagged and confirmed. */
+	/* Of CHECKS, in percent, as in bench/gate/README.md: what the interval
+	 * holds, and how often such a head is flagged and confirmed. */
 	double holds[CENTRES], flagged, confirmed;
 };
 

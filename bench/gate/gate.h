@@ -1,8 +1,9 @@
 /*
  * Is B slower than A? Decided from pairs of fresh processes, by two margins, a
  * bound that is exact for symmetric differences (see rank_test.h) and a
- * second, independent set of pairs; README.md explains it to users and gives
- * the error rates that were measured. Pure: reads no clock and no file.
+ * second, independent set of pairs. README.md in this folder explains it to
+ * users and gives the error rates that were measured. Pure: reads no clock and
+ * no file.
  */
 #ifndef BENCH_GATE_GATE_H
 #define BENCH_GATE_GATE_H
