@@ -29,7 +29,7 @@
 #   JOBS=2                 how many compilers `make run` and `make test` start
 #   V=1                    show the commands
 
-VERSION := 0.2.0
+VERSION := 0.3.0
 
 ifeq ($(wildcard bench/main.c),)
 $(error bench: the sources are not in this folder: make -C FOLDER)

@@ -8,8 +8,6 @@
 #include <unistd.h>
 
 #include "backends/contract/backend.h"
-#include "bench/app/baseline_command.h"
-#include "bench/app/calibrate_command.h"
 #include "bench/app/check_command.h"
 #include "bench/app/compare_command.h"
 #include "bench/app/data_command.h"
@@ -20,7 +18,6 @@
 #include "bench/app/plot_command.h"
 #include "bench/app/run_command.h"
 #include "bench/app/scale_command.h"
-#include "bench/app/selftest_command.h"
 #include "bench/app/table_command.h"
 #include "bench/options/options.h"
 #include "bench/record/machine.h"
@@ -48,9 +45,6 @@ static const struct {
 	[VERB_CHECK] = { check_command, 0, 0 },
 	[VERB_COMPARE] = { compare_command, 0, 0 },
 	[VERB_SCALE] = { scale_command, 0, 0 },
-	[VERB_CALIBRATE] = { calibrate_command, 0, 0 },
-	[VERB_SELFTEST] = { selftest_command, 0, 0 },
-	[VERB_BASELINE] = { baseline_command, 0, 0 },
 	[VERB_VERIFY] = { verify_command, 1, 1 },
 	[VERB_DEVICES] = { devices_command, 1, 0 },
 	[VERB_ENV] = { env_command, 1, 0 },
@@ -119,9 +113,6 @@ static int run(struct options *options, int argc, char **argv, FILE *log,
 	}
 	if (outputs_check(options, err))
 		return err->kind;
-	/* A child's parent has said so. */
-	if (!options->quiet && !options->campaign_id)
-		options_print_deprecated(options, log);
 	/* What is started inherits it, whether or not it knows the option. */
 	if (options->cpus && cpus_restrict(options->cpus, err))
 		return err->kind;

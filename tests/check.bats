@@ -633,6 +633,4 @@ assert len(v) == 1 and v[0]["verdict"] == "inconclusive", v'
 	[ "$(column few/runs.csv updates | tr ' ' '\n' | sort -u)" = 0 ]
 	[[ "$(column few/verdicts.csv metric)" == iter_p50_s* ]]
 	[ "$(column few/runs.csv passes | tr ' ' '\n' | sort -un | tail -n 1)" = 3 ]
-	# What was saved has trained.
-	run -2 "$BENCH" check cpu-1 --infer --baseline nowhere
 }

@@ -441,8 +441,7 @@ seed + 100000 r, which must not exceed 4294967295; the largest --seed here is \
 	local set=(--model tiny --dataset synthetic --synthetic-test 40)
 	set+=(--synthetic-train 70)
 	local said
-	for said in run measure "check --base $BENCH" \
-		"calibrate --floors floors.csv"; do
+	for said in run measure "check --base $BENCH"; do
 		# shellcheck disable=SC2086 # two words
 		run -2 --separate-stderr "$BENCH" $said null-1 "${set[@]}" -b 71
 		[[ "$stderr" == *"--batch 71: data set 'synthetic' has 70 \
@@ -567,72 +566,14 @@ batches "*", and this machine has "*" GB available: --batch "*" would fit, or ch
 	[[ "$output" == *"--epochs"* ]]
 }
 
-@test "what goes with the next version says so in one line, once" {
-	cd "$BATS_TEST_TMPDIR"
-	# says LINES WORDS ARGUMENT ...: so many deprecations, which say WORDS.
-	says() {
-		local count=$1 words=$2
-		shift 2
-		run --separate-stderr "$BENCH" "$@"
-		echo "$stderr"
-		[ "$(grep -c deprecated <<<"$stderr")" -eq "$count" ]
-		# shellcheck disable=SC2053 # a pattern
-		[[ "${stderr//$'\n'/ }" == *$words* ]]
-	}
-	says 1 "bench baseline is deprecated*bench compare DIR DIR" \
-		baseline show nowhere
-	says 1 "bench calibrate is deprecated*bench check --control on" \
-		calibrate null-1 --floors nowhere/floors --dry-run
-	TMPDIR=$PWD/none says 1 "bench selftest is deprecated*make test" \
-		selftest
-	says 1 "bench check --baseline is deprecated*--base-ref" \
-		check --baseline nowhere
-	says 1 "bench check --floors is deprecated" check null-1 \
-		--head-env A=1 --floors nowhere
-	# Not once more by the processes that it starts.
-	says 1 "bench run --log is deprecated*--progress always" run null-1 \
-		null-2 -m ddp-toy --steps 1 --log post --out logged
-	says 0 "" run null-1 -m ddp-toy --steps 1 --log post --out logged -q
-	for verb in baseline calibrate selftest; do
-		run -0 "$BENCH" help "$verb"
-		[[ "$output" == *deprecated* ]]
-	done
-}
-
-@test "a log as the posts have it" {
-	cd "$BATS_TEST_TMPDIR"
-	local line
-	run -0 --separate-stderr "$BENCH" measure cpu-2 -m xla-mnist \
-		"${DATA[@]}" -b 2 --warmup 1 -e 2 --log post --progress always
-	[[ "$output" != *Training* ]]
-	line='^\| Training Device=xla:1/0 Epoch=1 Step=0 Loss=[0-9.]+ '
-	line+='Rate=[0-9.]+ GlobalRate=[0-9.]+ Time=[0-9:]{8}$'
-	[[ "${stderr_lines[0]}" == *deprecated* ]]
-	[[ "${stderr_lines[1]}" =~ $line ]]
-	[ "$(grep -c '^| Training' <<<"$stderr")" = 2 ]
-	[ "$(grep -c '^Epoch: [12], Mean Accuracy: ' <<<"$stderr")" = 2 ]
-	# Progress would be on the same lines.
-	[[ "$stderr" != *$'\r'* ]]
-
-	run -0 --separate-stderr "$BENCH" run cpu-1 cpu-2@fork -m ddp-toy \
-		--steps 101 --log post -q --out toys
-	[[ "$output" != *"final loss"* ]]
-	[ "$(grep -c '^epoch:  100$' <<<"$stderr")" = 3 ]
-	[ "$(grep -c '^final loss =  tensor([0-9.]*)$' <<<"$stderr")" = 2 ]
-
-	# A rate that was asked for is that of all cores, and shown as it is.
-	local scans=(null-2 -m resnet34 --steps 1 --warmup 0 --test off -b 2)
-	run -0 "$BENCH" measure "${scans[@]}" --log post
-	[[ "$output" == *"TPU cores = 2, lr = 0.000100"* ]]
-	run -0 "$BENCH" measure "${scans[@]}" --log post --lr .001
-	[[ "$output" == *"TPU cores = 2, lr = 0.001000"* ]]
-
-	fails 2 "no post has trained model 'tiny'" \
-		run cpu-1 "${TINY[@]}" --log post
-	fails 2 "--log needs single iterations" measure opencl "${DATA[@]}" \
-		--sync epoch --log post -q
-	run -0 "$BENCH" run null-1 -m ddp-toy --steps 101 --log post --dry-run
-	[[ "$output" != *"epoch:  "* ]]
+@test "what was removed names what takes its place" {
+	fails 2 "baseline was removed: bench compare DIR DIR" baseline show x
+	fails 2 "calibrate was removed: bench check --control on" calibrate
+	fails 2 "selftest was removed: tests/gate-works" selftest
+	fails 2 "--baseline was removed: bench compare" check --baseline x
+	fails 2 "--floors was removed: bench check --control" check --floors x
+	fails 2 "--log was removed: progress has plain lines" run --log post
+	fails 2 "--trust-host was removed" check --trust-host
 }
 
 @test "what forward passes leave out is refused, not ignored" {

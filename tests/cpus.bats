@@ -61,7 +61,7 @@ setup() {
 		--cpus "$CPU,99999" --out made
 	[[ "$stderr" == *"there is no CPU 99999; this machine has "* ]]
 	[ ! -e made ]
-	run -2 --separate-stderr "$BENCH" calibrate null-1 --cpus 1- --out made
+	run -2 --separate-stderr "$BENCH" run null-1 --cpus 1- --out made
 	[[ "$stderr" == *"must be a list of CPUs such as 0,2-3, not '1-'"* ]]
 	[ ! -e made ]
 	local other

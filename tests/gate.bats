@@ -18,12 +18,14 @@ setup() {
 	#!/bin/sh
 	echo "$*" >>"$HOME/asked"
 	echo "${GIT_INDEX_FILE-}" >>"$HOME/index_of"
-	[ "$1" != selftest ] || exit "${SELFTEST:-0}"
 	while [ "$1" != --out ]; do shift; done
 	mkdir -p "$2" && echo "a table" >"$2/verdicts.md"
 	exit "${CHECK:-0}"
 	END
-	chmod +x told
+	mkdir tests
+	printf '#!/bin/sh\necho works >>"$HOME/asked"\nexit "${WORKS:-0}"\n' \
+		>tests/gate-works
+	chmod +x told tests/gate-works
 	git init -q -b main
 	git add -A
 	git commit -qm first
@@ -35,10 +37,10 @@ setup() {
 	git checkout -q change
 }
 
-@test "the merge base is compared, after the selftest" {
+@test "the merge base is compared, after the gate is shown to work" {
 	run -0 --separate-stderr .ci/gate main cpu-1 --blocks 12
 	[[ "$stderr" == *"gate: no regression against main"* ]]
-	[ "$(head -1 "$HOME/asked")" = "selftest -q" ]
+	[ "$(head -1 "$HOME/asked")" = works ]
 	[ "$(tail -1 "$HOME/asked")" = "check --base-ref $BASE --out \
 results/gate/$(git rev-parse --short HEAD) cpu-1 --blocks 12" ]
 }
@@ -54,8 +56,8 @@ results/gate/$(git rev-parse --short HEAD) cpu-1 --blocks 12" ]
 }
 
 @test "a gate that cannot fail is no gate" {
-	SELFTEST=1 run -6 .ci/gate main
-	[[ "$output" == *"selftest"* ]]
+	WORKS=1 run -6 .ci/gate main
+	[[ "$output" == *"gate-works"* ]]
 	run -1 grep check "$HOME/asked"
 }
 
@@ -122,4 +124,18 @@ make -j" ]
 		run -1 --separate-stderr .ci/gate main
 	[[ "$output" == *"::error::slower than main"* ]]
 	[ "$(cat "$HOME/summary")" = "a table" ]
+}
+
+@test "each verdict and each exit code can happen here" {
+	export TMPDIR=$BATS_TEST_TMPDIR
+	mkdir "$TMPDIR/left"
+	TMPDIR=$TMPDIR/left run -0 "$BATS_TEST_DIRNAME/gate-works" \
+		"${BENCH:-$BATS_TEST_DIRNAME/../build/bench}"
+	[[ "${lines[-1]}" == "gate-works: 17 cases, 0 wrong" ]]
+	[ -z "$(ls -A "$TMPDIR/left")" ]
+	# A program that finds nothing is noticed.
+	printf '#!/bin/sh\necho ok\n' >blind
+	chmod +x blind
+	run -1 "$BATS_TEST_DIRNAME/gate-works" blind
+	[[ "${lines[-1]}" == "gate-works: 17 cases, 15 wrong" ]]
 }

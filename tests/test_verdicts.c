@@ -47,10 +47,8 @@ struct story {
 	double drifts;		/* all, from one process to the next */
 	double control;		/* the base in its second arm; 0: no such arm */
 	double first_attempts;	/* the head's, of blocks measured again */
-	double margin;		/* the noise floor; 0: the usual margin */
 	long launches;		/* of kernels, the head's beyond the base's */
 	int moves;		/* to another machine, after the screen */
-	int advised;		/* the base was saved before */
 	int blocks;		/* 0: BLOCKS */
 };
 
@@ -69,9 +67,6 @@ static const struct story stories[] = {
 	{ .tried = "3.5 % slower, hardly sure that at all",
 	  .expected = GATE_INCONCLUSIVE, .slower = 3.5, .slower_again = 3.5,
 	  .noise = 6 },
-	{ .tried = "8 % slower than what is only advice",
-	  .expected = GATE_ADVISORY, .slower = 8, .slower_again = 8,
-	  .noise = 2, .advised = 1 },
 	{ .tried = "15 % of noise", .expected = GATE_INCONCLUSIVE,
 	  .noise = 15 },
 	{ .tried = "both arms stray by 40 %, no difference",
@@ -89,9 +84,6 @@ static const struct story stories[] = {
 	  .noise = 2, .control = 8 },
 	{ .tried = "30 % slower before blocks were redone",
 	  .expected = GATE_OK, .noise = 2, .first_attempts = 30 },
-	{ .tried = "8 % slower on a machine that strays by 10 %",
-	  .expected = GATE_OK, .slower = 8, .slower_again = 8, .noise = 2,
-	  .margin = 10 },
 	{ .tried = "as fast, with one kernel launch more",
 	  .expected = GATE_REGRESSION, .noise = 2, .launches = 1 },
 	{ .tried = "8 % slower, then on another machine",
@@ -213,16 +205,12 @@ static void story_ends_as_expected(void **state)
 				       sizeof(*campaign.observations));
 	assert_non_null(campaign.runs);
 	assert_non_null(campaign.observations);
-	if (story->margin > 0)
-		row.gate.rule.margin = story->margin / 100;
 	add_stage(&campaign, story, CHECK_SCREEN);
 	judge(&row, &campaign);
 	if (gate_wants_confirmation(&row.gate)) {
 		add_stage(&campaign, story, CHECK_CONFIRM);
 		judge(&row, &campaign);
 	}
-	if (story->advised)
-		gate_advise(&row.gate, "advisory");
 	free(campaign.observations);
 	free(campaign.runs);
 	if (row.gate.verdict != story->expected)

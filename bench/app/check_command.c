@@ -1,13 +1,12 @@
 #include "bench/app/check_command.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench/gate/check.h"
 #include "bench/system/text.h"
 
-/* A row for each target, from the usual rule and the target's noise floor. */
+/* A row for each target, from the usual rule. */
 static void make_rows(const struct check *check, struct judged *rows)
 {
 	for (int t = 0; t < check->target_count; t++) {
@@ -15,9 +14,6 @@ static void make_rows(const struct check *check, struct judged *rows)
 		struct judged *row = &rows[t];
 
 		*row = (struct judged){ .gate.rule = gate_rule_default };
-		row->gate.rule.margin = fmax(row->gate.rule.margin,
-					     target->floor);
-		row->stored = target->stored;
 		snprintf(row->target, sizeof(row->target), "%s", target->name);
 		if (check->options->extend)
 			row->gate.rule.alpha /= 2; /* it is asked twice */
@@ -86,8 +82,7 @@ static const struct {
 	[GATE_OK] = { 0, "no regression" },
 	[GATE_FASTER] = { 0, "no regression" },
 	[GATE_INCONCLUSIVE] = { 1, "inconclusive" },
-	[GATE_ADVISORY] = { 2, "slower (advisory)" },
-	[GATE_REGRESSION] = { 3, "regression" },
+	[GATE_REGRESSION] = { 2, "regression" },
 };
 
 static enum gate_verdict worst_verdict(const struct judged *rows, int count)
@@ -109,16 +104,6 @@ static int exit_code(const struct check *check, enum gate_verdict worst)
 	return endings[worst].rank && fails ? ERROR_NO_VERDICT : 0;
 }
 
-/* Screen and confirmation have the saved processes in common, so that what was
- * wrong with those is confirmed as well. */
-static void advise(struct judged *rows, int count)
-{
-	for (int i = 0; i < count; i++)
-		gate_advise(&rows[i].gate, "slower than the baseline twice, "
-			    "but both times than the same saved processes: "
-			    "advisory; --base-ref measures a base now");
-}
-
 /* The verdict stands, and is told, even if the table cannot be written. */
 static int conclude(struct check *check, struct judged *rows, FILE *out,
 		    FILE *log, struct error *err)
@@ -127,8 +112,6 @@ static int conclude(struct check *check, struct judged *rows, FILE *out,
 	int failed;
 
 	progress_end(&check->progress);
-	if (check->options->baseline)
-		advise(rows, check->target_count);
 	worst = worst_verdict(rows, check->target_count);
 	failed = check_report(check, rows, out, err);
 	if (!failed && (fflush(out) || ferror(out)))
@@ -145,8 +128,7 @@ static int run_check(struct check *check, FILE *out, FILE *log,
 {
 	struct judged rows[CHECK_MOST_TARGETS];
 
-	if (check_pilot(check, err) ||
-	    (check->options->baseline && check_compare_baseline(check, err)))
+	if (check_pilot(check, err))
 		return -1;
 	progress_pause(&check->progress);
 	if (check->options->dry_run) {
@@ -157,7 +139,6 @@ static int run_check(struct check *check, FILE *out, FILE *log,
 		check_print_plan(check, log);
 	if (check_verify(check, err))
 		return -1;
-	check_use_floors(check);
 	make_rows(check, rows);
 	if (measure(check, rows, err))
 		return -1;

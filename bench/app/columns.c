@@ -1,6 +1,5 @@
 #include "bench/app/columns.h"
 
-#include "bench/gate/floor.h"
 #include "bench/gate/verdict.h"
 #include "bench/record/network.h"
 #include "bench/record/observation.h"
@@ -45,9 +44,6 @@ static const struct file_kind {
 	{ "verdicts.csv", "One target of a `bench check` a row. Its processes "
 	  "are in `runs.csv`, where `arm`\nis not empty, and in no table but "
 	  "the check's.", &verdict_rows },
-	{ "floors.csv", "What `bench calibrate` found, one metric of one "
-	  "target on one machine a row;\n`bench check` takes `iter_p50_s` "
-	  "for its margin on a machine with this\n`host_key`.", &floor_rows },
 	{ "--export-csv FILE", "One target a row, with the numbers of all four "
 	  "tables.", &export_rows },
 	{ "compare --export-csv FILE", "One metric of one target that two "

@@ -11,7 +11,6 @@
 #include "bench/record/run.h"
 #include "bench/run/launcher_log.h"
 #include "bench/run/plan.h"
-#include "bench/run/post_log.h"
 #include "bench/run/ranks.h"
 #include "bench/run/target.h"
 #include "bench/system/clock.h"
@@ -148,7 +147,7 @@ static int write_run(const char *path, const struct run *run, int failed,
 }
 
 static int launch(const struct target *target, struct training *training,
-		  struct training_outcome *outcome, FILE *out, FILE *log,
+		  struct training_outcome *outcome, FILE *out,
 		  const struct options *options, struct error *err)
 {
 	const struct group_job job = {
@@ -159,19 +158,13 @@ static int launch(const struct target *target, struct training *training,
 	};
 	struct run *run = &outcome->run;
 	struct progress progress;
-	struct post_log post_log;
 	int failed;
 
 	recorder_start(&outcome->recorder, run, !target->backend->offloads,
 		       out, &progress);
 	outcome->recorder.answers = model_answers(&training->model);
-	if (options->log) {
-		post_log_open(&post_log, training, log);
-		outcome->recorder.log = &post_log;
-	}
 	progress_start(&progress, options->progress,
-		       options->quiet || options->log,
-		       target->name, training->recipe.epochs,
+		       options->quiet, target->name, training->recipe.epochs,
 		       training->iterations, out);
 	csv_write_header(out, &observation_rows);
 	/* Who does not listen any more need not be measured for: a parent may
@@ -226,7 +219,7 @@ static int measure(const struct target *target, struct training *training,
 			      err))
 		goto out;
 	describe_data(run, training, options);
-	failed = launch(target, training, outcome, out, log, options, err);
+	failed = launch(target, training, outcome, out, options, err);
 	if (run->not_resident_reason[0] && notes)
 		fprintf(notes, "note: the data set is not kept on the device, "
 			       "batches are uploaded one by one: %s\n",

@@ -8,7 +8,6 @@
 #include "bench/app/argument.h"
 #include "bench/data/dataset_files.h"
 #include "bench/data/folder.h"
-#include "bench/gate/check.h"
 #include "bench/record/campaign.h"
 #include "bench/run/plan.h"
 #include "bench/show/plot.h"
@@ -166,8 +165,6 @@ static const char *value_of(const struct files *files,
 	const char *value =
 		*(const char *const *)((const char *)options + row->offset);
 
-	if (!strcmp(row->name, "floors"))
-		value = check_floors_path(options);
 	/* What goes to standard output, or wherever a descriptor leads, is
 	 * added there. */
 	return value && files->writes &&

@@ -220,7 +220,7 @@ static int dry_run(struct work *work, int t, double *all_s, struct error *err)
 	options.warmup = 1;
 	/* What brings the global batch, and cannot be without tests. */
 	options.test = given->target_accuracy >= 0;
-	options.trace = options.log = NULL;
+	options.trace = NULL;
 	if (child_measure(&result, &request, &ignoring, err))
 		return -1;
 	if (result.exit_code) {
@@ -376,8 +376,8 @@ static int run_once(struct work *work, int t, long round, int more,
 	snprintf(run_id, sizeof(run_id), "%.42s-%03zu", work->campaign.id,
 		 ++work->started);
 	progress_start(&collector.progress, options.progress,
-		       options.quiet || options.log, target->name,
-		       training->recipe.epochs, training->iterations, NULL);
+		       options.quiet, target->name, training->recipe.epochs,
+		       training->iterations, NULL);
 	if (child_measure(&result, &request, &ear, err)) {
 		result.exit_code = err->kind;
 		child_blame(&result, target->name, run_id, err);

@@ -228,8 +228,6 @@ static int measure_block(struct check *check, const struct schedule *schedule,
 		place->order = order + 1;
 		place->arm = schedule_arm(schedule, block, t, order,
 					  &place->pad);
-		if (check->arm_count == 1)
-			place->arm = check->lone_arm;
 		show(check, target, place);
 		if (measure(check, target, place, &work, err) ||
 		    compare_work(target, place, &work, err))
@@ -292,9 +290,7 @@ int check_measure(struct check *check, int stage, int first,
 			  check->arm_count,
 			  check->seed + (uint32_t)(stage + first), err))
 		return -1;
-	check->stage_name = check->options->verb == VERB_CALIBRATE ?
-				    "calibration" :
-			    stage == CHECK_SCREEN ? "screen" : "confirmation";
+	check->stage_name = stage == CHECK_SCREEN ? "screen" : "confirmation";
 	check->first_block = first;
 	check->began_at = clock_now();
 	check->planned_s = check_estimate(check);
@@ -316,7 +312,7 @@ static void plan_steps(struct check *check, struct check_target *target,
 	target->process_s = process_s;
 	if (!work->steps || !isfinite(step_s) || step_s <= 0)
 		return;
-	if (check->options->steps == OPTION_UNSET && !target->stored) {
+	if (check->options->steps == OPTION_UNSET) {
 		target->steps = (long)ceil(MEASURED_S / step_s);
 		target->steps = target->steps < FEWEST_STEPS ?
 					FEWEST_STEPS : target->steps;
@@ -329,7 +325,7 @@ static void plan_steps(struct check *check, struct check_target *target,
 int check_pilot(struct check *check, struct error *err)
 {
 	const struct place place = {
-		.arm = check->arm_count == 1 ? check->lone_arm : ARM_BASE,
+		.arm = ARM_BASE,
 		.stage = CHECK_PILOT,
 		.attempt = 1,
 	};
@@ -342,8 +338,7 @@ int check_pilot(struct check *check, struct error *err)
 
 		progress_draw_text(&check->progress, began, "pilot", NAN);
 		target->steps_done = -1;
-		target->steps = target->stored ? target->stored->run->steps :
-						 check->options->steps;
+		target->steps = check->options->steps;
 		if (!measure(check, target, &place, &work, err)) {
 			target->pilot = work.run;
 			plan_steps(check, target, &work, clock_now() - began);

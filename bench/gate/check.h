@@ -1,8 +1,8 @@
 /*
- * `bench check`, and what `bench calibrate` and `bench baseline save` do in its
- * way: blocks of fresh processes, one of each arm and target, whose rows go
- * into a campaign with their arm, stage and block. The functions are called in
- * this order: check_plan, check_open, check_pilot, check_verify, check_measure.
+ * `bench check`: blocks of fresh processes, one of each arm and target, whose
+ * rows go into a campaign with their arm, stage and block. The functions are
+ * called in this order: check_plan, check_open, check_pilot, check_verify,
+ * check_measure.
  */
 #ifndef BENCH_GATE_CHECK_H
 #define BENCH_GATE_CHECK_H
@@ -11,9 +11,7 @@
 #include <stdio.h>
 
 #include "bench/gate/arm.h"
-#include "bench/gate/baseline.h"
 #include "bench/gate/check_build.h"
-#include "bench/gate/floor.h"
 #include "bench/gate/judge.h"
 #include "bench/gate/pair.h"
 #include "bench/record/campaign.h"
@@ -26,7 +24,6 @@
 struct check_target {
 	char name[64];	  /* what the rows call it */
 	const struct backend *backend; /* NULL: of a command */
-	const struct baseline_target *stored; /* the base; NULL: an arm */
 	int is_chosen;	  /* the next stage measures it */
 	long most_steps;  /* of an epoch */
 	long batch;	  /* of a core, at most */
@@ -42,7 +39,6 @@ struct check_target {
 				   * check; 0 also before it was looked for */
 	int redone; /* blocks of this stage, because of others */
 	struct run pilot;
-	double floor; /* what bench calibrate found, .04 say; 0: nothing */
 };
 
 struct check {
@@ -51,14 +47,11 @@ struct check {
 	struct arm arms[ARM_COUNT];
 	struct check_build build; /* of --base-ref */
 	int arm_count;
-	int lone_arm; /* if arm_count is 1 */
 	int blocks;    /* of a stage */
 	uint32_t seed; /* of the order */
-	struct baseline baseline; /* of --baseline */
 	int named;     /* targets were asked for by name */
 	struct check_target targets[CHECK_MOST_TARGETS];
 	int target_count;
-	struct floors floors;
 	char started_utc[24];
 	struct campaign campaign;
 	char scratch[256]; /* the campaign's folder in a dry run */
@@ -73,18 +66,15 @@ struct check {
 	double done_s; /* what is done of that */
 };
 
-/* The options of a target's processes: those of the baseline if it has one, but
- * none that the target does not take. */
+/* The options of a target's processes, without those that the target does not
+ * take. */
 void check_target_options(struct options *options, const struct check *check,
 			  const struct check_target *target);
 
 /*
- * From check->options and check->log, all else being 0: arms, targets, the
- * order and, for `bench check`, the noise floors. Makes what --base-ref builds,
- * and the folder of the floors that will be found. ERROR_USAGE if the options
- * ask for no comparison, or for other work than the baseline's;
- * ERROR_NO_VERDICT if the baseline is of another machine or lacks a target.
- * Release it also after a failure.
+ * From check->options and check->log, all else being 0: arms, targets and the
+ * order. Makes what --base-ref builds. ERROR_USAGE if the options ask for no
+ * comparison. Release it also after a failure.
  */
 int check_plan(struct check *check, struct error *err);
 
@@ -93,15 +83,11 @@ int check_plan(struct check *check, struct error *err);
 int check_open(struct check *check, const char *dir, struct error *err);
 void check_release(struct check *check); /* ends the progress, too */
 
-/* After the pilot: was it of the baseline's work, on its device?
- * ERROR_NO_VERDICT lists what differs. */
-int check_compare_baseline(struct check *check, struct error *err);
-
 /*
- * One process of the base (of the head, if that is alone) for each target, that
- * no verdict is made from: tells how many iterations take long enough, for all
- * arms, and how long it all takes. A target that cannot run and was not asked
- * for by name is dropped; the others are chosen.
+ * One process of the base for each target, from which no verdict is made: it
+ * shows how many iterations take long enough, for all arms, and how long all of
+ * it takes. A target that cannot run and was not asked for by name is dropped;
+ * the others are chosen.
  */
 int check_pilot(struct check *check, struct error *err);
 
@@ -110,13 +96,6 @@ void check_print_plan(struct check *check, FILE *to);
 
 /* "24 s", and minutes from two on. */
 void check_print_time(char text[CHECK_TIME_SIZE], double seconds);
-
-/* --floors, or the usual file. */
-const char *check_floors_path(const struct options *options);
-
-/* Sets each target's floor, from the machine that its pilot ran on; says which
- * floors are of another one. */
-void check_use_floors(struct check *check);
 
 /* Seconds that a stage takes on the targets chosen, about. */
 double check_estimate(const struct check *check);

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench/gate/baseline_settings.h"
 #include "bench/gate/gate.h"
 #include "bench/options/option_table.h"
 #include "bench/record/machine.h"
@@ -22,7 +21,6 @@
 
 #define BLOCKS 20
 #define MOST_PASSES 100000
-#define CALIBRATION_BLOCKS FLOOR_LEAST_PAIRS
 
 void check_target_options(struct options *options, const struct check *check,
 			  const struct check_target *target)
@@ -31,8 +29,6 @@ void check_target_options(struct options *options, const struct check *check,
 	struct error err;
 
 	*options = *check->options;
-	if (target->stored)
-		settings_repeat(options, target->stored->run);
 	if (options->infer && !option_is_given(options, option_find("warmup")))
 		options->warmup = 1;
 	if (target->less_batch)
@@ -48,50 +44,17 @@ void check_target_options(struct options *options, const struct check *check,
 		target_options_trim(options, &one);
 }
 
-static int refuse_beside_baseline(const struct options *options,
-				  struct error *err)
-{
-	/* What names a base, or needs one that is measured now. */
-	const struct {
-		const char *name;
-		int given;
-	} others[] = {
-		{ "--base", options->base != NULL },
-		{ "--base-ref", options->base_ref != NULL },
-		{ "--base-cmd", options->base_cmd != NULL },
-		{ "--base-env", options->base_env[0] != NULL },
-		{ "--head-cmd", options->head_cmd != NULL },
-		{ "--control on", options->control },
-		{ "--infer", options->infer },
-	};
-
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		if (others[i].given)
-			return error_set(err, ERROR_USAGE, "%s and --baseline "
-					 "exclude each other: the saved "
-					 "processes are the base",
-					 others[i].name);
-	if (options->extend && options->blocks > TWO_SAMPLE_MOST / 2)
-		return error_set(err, ERROR_USAGE, "--extend: at most %d "
-				 "processes of the head can be compared with a "
-				 "baseline: give --blocks %d or less",
-				 TWO_SAMPLE_MOST, TWO_SAMPLE_MOST / 2);
-	return 0;
-}
-
 /* Is there anything to compare? */
 static int check_question(const struct options *options, struct error *err)
 {
-	if (options->baseline)
-		return refuse_beside_baseline(options, err);
-	if (options->verb != VERB_CHECK || options->base || options->head ||
-	    options->base_cmd || options->head_cmd || options->base_ref ||
-	    options->base_env[0] || options->head_env[0] || options->inject)
+	if (options->base || options->head || options->base_cmd ||
+	    options->head_cmd || options->base_ref || options->base_env[0] ||
+	    options->head_env[0] || options->inject)
 		return 0;
 	return error_set(err, ERROR_USAGE, "nothing to compare: give --base "
-			 "PROGRAM, --base-ref REVISION, --baseline DIR, "
-			 "--head-env VARIABLE=VALUE, or --base-cmd and "
-			 "--head-cmd; see bench check --help");
+			 "PROGRAM, --base-ref REVISION, --head-env "
+			 "VARIABLE=VALUE, or --base-cmd and --head-cmd; see "
+			 "bench check --help");
 }
 
 static int plan_arms(struct check *check, struct error *err)
@@ -129,32 +92,22 @@ static void plan_blocks(struct check *check)
 	const double now = clock_now();
 
 	check->blocks = options->blocks != OPTION_UNSET ?
-				(int)options->blocks :
-			options->verb == VERB_CALIBRATE ? CALIBRATION_BLOCKS :
-							  BLOCKS;
+				(int)options->blocks : BLOCKS;
 	check->seed = options->order_seed != OPTION_UNSET ?
 			      (uint32_t)options->order_seed :
 			      (uint32_t)((long)(now * 1e6) ^ (long)getpid());
 }
 
-/* The targets that are named, or all of the baseline, or the default ones. */
+/* The targets that are named, or the default ones. */
 static int plan_names(struct check *check, struct error *err)
 {
 	const struct options *options = check->options;
-	/* bench baseline save DIR TARGET ... */
-	const int before = options->verb == VERB_BASELINE ? 2 : 0;
-	const char *const *names = options->arguments + before;
-	const char *stored[BASELINE_MOST_TARGETS];
+	const char *const *names = options->arguments;
 	struct target targets[CHECK_MOST_TARGETS];
-	int count = options->argument_count - before;
+	int count = options->argument_count;
 
-	check->named = count > 0 || options->baseline;
-	if (!count && options->baseline) {
-		for (; count < check->baseline.count; count++)
-			stored[count] = check->baseline.targets[count]
-						.run->target;
-		names = stored;
-	} else if (!count) {
+	check->named = count > 0;
+	if (!count) {
 		names = target_defaults;
 		while (names[count])
 			count++;
@@ -175,110 +128,6 @@ static int plan_names(struct check *check, struct error *err)
 	return target_refuse_twice(targets, count, "--blocks", err) ||
 	       target_options_check(options, targets, count, check->log,
 				    err) ? -1 : 0;
-}
-
-static int find_stored(struct check *check, struct error *err)
-{
-	char missing[256] = "";
-
-	for (int t = 0; t < check->target_count; t++) {
-		struct check_target *target = &check->targets[t];
-
-		target->stored = baseline_find(&check->baseline, target->name);
-		if (!target->stored)
-			error_list(missing, sizeof(missing), target->name);
-	}
-	if (!missing[0])
-		return 0;
-	return error_set(err, ERROR_NO_VERDICT, "no verdict: %s: not in the "
-			 "baseline %s: save it there, or leave it out", missing,
-			 check->options->baseline);
-}
-
-/* More processes of the head would not help. */
-static int refuse_few(const struct check_target *target, const char *dir,
-		      struct error *err)
-{
-	if (target->stored->count >= gate_rule_default.fewest)
-		return 0;
-	return error_set(err, ERROR_NO_VERDICT, "no verdict: %s: the baseline "
-			 "has %zu processes, but %zu are needed: bench "
-			 "baseline save %s %s measures it again, with --blocks "
-			 "%zu or more", target->name, target->stored->count,
-			 gate_rule_default.fewest, dir, target->name,
-			 gate_rule_default.fewest);
-}
-
-static int refuse(const struct run *was, const struct run *is,
-		  struct error *err)
-{
-	char around[400], work[400], what[80] = "";
-	const int arounds = machine_difference(was, is, around,
-					       sizeof(around));
-	const int machines = machine_is_another(was, is);
-	const int works = settings_compare(was, is, work, sizeof(work));
-
-	if (!arounds && !works)
-		return 0;
-	if (machines)
-		error_list(what, sizeof(what), "machine");
-	if (arounds > machines)
-		error_list(what, sizeof(what), "environment variables");
-	if (works)
-		error_list(what, sizeof(what), "workload");
-	return error_set(err, ERROR_NO_VERDICT, "no verdict: %s: the baseline "
-			 "differs in %s (the baseline's first, then this "
-			 "run's): %s%s%s", was->target, what, around,
-			 arounds && works ? "; " : "", work);
-}
-
-/* What is known of this machine before anything is measured on it. */
-static int compare_machine(const struct run *stored, struct error *err)
-{
-	struct run now = *stored;
-
-	machine_describe(&now);
-	return refuse(stored, &now, err);
-}
-
-/* The base is the baseline: whether it may be compared with here, and now. */
-static int plan_stored(struct check *check, struct error *err)
-{
-	const struct options *options = check->options;
-
-	if (find_stored(check, err))
-		return -1;
-	check->arm_count = 1;
-	check->lone_arm = ARM_HEAD;
-	for (int t = 0; t < check->target_count; t++)
-		if (refuse_few(&check->targets[t], options->baseline, err) ||
-		    settings_agree(options, check->targets[t].stored->run, err))
-			return -1;
-	for (int t = 0; t < check->target_count; t++)
-		if (compare_machine(check->targets[t].stored->run, err))
-			return -1;
-	return 0;
-}
-
-int check_compare_baseline(struct check *check, struct error *err)
-{
-	for (int t = 0; t < check->target_count; t++) {
-		struct check_target *target = &check->targets[t];
-		const struct baseline_target *stored = target->stored;
-		struct run pilot = target->pilot;
-
-		/* Variables of the head's own are asked for; all others were
-		 * compared before. */
-		if (check->options->head_env[0])
-			memcpy(pilot.variables, stored->run->variables,
-			       sizeof(pilot.variables));
-		if (refuse(stored->run, &pilot, err))
-			return -1;
-		/* What its processes are held to. */
-		target->steps_done = run_iterations(stored->run);
-		target->first_loss = stored->first_loss;
-	}
-	return 0;
 }
 
 /* Options of bench measure, of which a command is not told. */
@@ -316,10 +165,7 @@ static int plan_targets(struct check *check, struct error *err)
 		check->named = 1;
 		return refuse_beside_command(options, err);
 	}
-	if (!options->baseline)
-		return plan_names(check, err);
-	return baseline_load(&check->baseline, options->baseline, err) ||
-	       plan_names(check, err) || plan_stored(check, err) ? -1 : 0;
+	return plan_names(check, err);
 }
 
 static int count_most_cores(const struct check *check)
@@ -335,15 +181,13 @@ static int count_most_cores(const struct check *check)
 	return most;
 }
 
-/* A network that takes long is given less to do; one that was saved is not. */
+/* A network that takes long is given less to do. */
 static int plan_less(const struct check *check, struct check_target *planned,
 		     struct options *options, struct training *training,
 		     const struct target *target, struct error *err)
 {
 	const struct options before = *options;
 
-	if (planned->stored)
-		return 0;
 	plan_gate(options, training, count_most_cores(check));
 	if (options->batch != before.batch)
 		planned->less_batch = options->batch;
@@ -398,32 +242,6 @@ static int plan_data(struct check *check, struct error *err)
 	return failed ? -1 : 0;
 }
 
-const char *check_floors_path(const struct options *options)
-{
-	return options->floors ? options->floors : FLOOR_FILE;
-}
-
-/* Whether the floors that will be found can be saved beside those that are
- * there. */
-static int place_floors(struct check *check, struct error *err)
-{
-	const char *path = check_floors_path(check->options);
-
-	if (!check->options->floors && file_make_folder("results", err))
-		return -1;
-	if (file_check(path, err))
-		return -1;
-	return access(path, F_OK) ? 0 : floors_read(&check->floors, path, err);
-}
-
-static int load_floors(struct check *check, struct error *err)
-{
-	if (check->options->verb == VERB_CHECK)
-		return floors_read(&check->floors, check->options->floors, err);
-	return check->options->verb == VERB_BASELINE ||
-	       check->options->dry_run ? 0 : place_floors(check, err);
-}
-
 int check_plan(struct check *check, struct error *err)
 {
 	const struct options *options = check->options;
@@ -434,15 +252,13 @@ int check_plan(struct check *check, struct error *err)
 
 	clock_stamp(check->started_utc, sizeof(check->started_utc));
 	plan_blocks(check);
-	check->arm_count = options->verb == VERB_BASELINE ? 1 :
-			   options->control ? ARM_COUNT : ARM_CONTROL;
-	check->lone_arm = ARM_BASE;
+	check->arm_count = options->control ? ARM_COUNT : ARM_CONTROL;
 	/* The folder that --base-ref builds in goes. Commands end soon after
 	 * the first signal, and are ours to end. */
 	interrupt_install(options->base_cmd != NULL);
 	return check_question(options, err) || plan_arms(check, err) ||
 	       plan_targets(check, err) || plan_data(check, err) ||
-	       export_check(&exports, err) || load_floors(check, err) ? -1 : 0;
+	       export_check(&exports, err) ? -1 : 0;
 }
 
 int check_open(struct check *check, const char *dir, struct error *err)
@@ -470,35 +286,9 @@ void check_release(struct check *check)
 	progress_end(&check->progress);
 	arms_release(check->arms);
 	check_build_release(&check->build);
-	baseline_release(&check->baseline);
 	campaign_release(&check->campaign);
 	if (check->scratch[0])
 		file_remove_tree(check->scratch);
-	floors_release(&check->floors);
-}
-
-static void use_floor(struct check *check, struct check_target *target)
-{
-	const struct floor *floor, *other;
-
-	floor = floors_find(&check->floors, &target->pilot,
-			    floor_metrics[FLOOR_ITER]);
-	if (floor) {
-		target->floor = floor->floor_pct / 100;
-		return;
-	}
-	other = floors_find_elsewhere(&check->floors, &target->pilot);
-	if (other && check->log)
-		fprintf(check->log, "note: %s: all noise floors are from other "
-			"machines (%.60s); bench calibrate measures this "
-			"one's\n", target->name, other->cpu_model);
-}
-
-void check_use_floors(struct check *check)
-{
-	for (int t = 0; t < check->target_count; t++)
-		if (check->targets[t].backend)
-			use_floor(check, &check->targets[t]);
 }
 
 void check_print_time(char text[CHECK_TIME_SIZE], double seconds)
@@ -507,21 +297,6 @@ void check_print_time(char text[CHECK_TIME_SIZE], double seconds)
 		snprintf(text, CHECK_TIME_SIZE, "%.0f s", ceil(seconds));
 	else
 		snprintf(text, CHECK_TIME_SIZE, "%.1f min", seconds / 60);
-}
-
-/* Fewer or more than the base has are compared all the same. */
-static void print_stored_count(const struct check *check,
-			       const struct check_target *target, FILE *to)
-{
-	if (target->stored && target->stored->count != (size_t)check->blocks)
-		fprintf(to, "note: %s: comparing %d processes with the %zu of "
-			"the baseline\n", target->name, check->blocks,
-			target->stored->count);
-}
-
-static const char *plural(int count)
-{
-	return count == 1 ? "" : "es";
 }
 
 static void print_target(const struct check_target *target, FILE *to)
@@ -545,38 +320,24 @@ static void print_target(const struct check_target *target, FILE *to)
 
 void check_print_plan(struct check *check, FILE *to)
 {
-	const struct options *options = check->options;
 	const double seconds = check_estimate(check);
-	const double verification = options->verb == VERB_CALIBRATE ?
-		0 : check_verification_estimate(check);
-	const int stages = 2 + options->extend, arms = check->arm_count;
+	const double verification = check_verification_estimate(check);
+	const int stages = 2 + check->options->extend;
+	const int arms = check->arm_count;
 	char once[CHECK_TIME_SIZE], all[CHECK_TIME_SIZE];
 
 	check_print_time(once, seconds);
 	check_print_time(all, stages * seconds * (1 + 1. / CHECK_MOST_REDONE));
-	if (options->verb == VERB_CHECK)
-		fprintf(to, "%d blocks of %d process%s a target, about %s, at "
-			"most %s with all confirmed; seed %lu\n",
-			check->blocks, arms, plural(arms), once, all,
-			(unsigned long)check->seed);
-	else
-		fprintf(to, "%d blocks of %d process%s a target, about %s; "
-			"seed %lu\n", check->blocks, arms, plural(arms), once,
-			(unsigned long)check->seed);
+	fprintf(to, "%d blocks of %d processes a target, about %s, at most %s "
+		"with all confirmed; seed %lu\n", check->blocks, arms, once,
+		all, (unsigned long)check->seed);
 	if (verification > 0) {
 		check_print_time(once, verification);
 		fprintf(to, "verification comes first, about %s\n", once);
 	}
 	for (int t = 0; t < check->target_count; t++)
 		print_target(&check->targets[t], to);
-	for (int t = 0; t < check->target_count; t++)
-		print_stored_count(check, &check->targets[t], to);
-	if (options->verb == VERB_CALIBRATE ||
-	    (size_t)check->blocks >= gate_rule_default.fewest)
-		return;
-	fprintf(to, options->verb == VERB_BASELINE ?
-			"note: fewer than %zu blocks are too few for a "
-			"verdict against this baseline\n" :
-			"note: fewer than %zu blocks are too few for a "
+	if ((size_t)check->blocks < gate_rule_default.fewest)
+		fprintf(to, "note: fewer than %zu blocks are too few for a "
 			"verdict\n", gate_rule_default.fewest);
 }

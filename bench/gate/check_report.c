@@ -61,11 +61,6 @@ static void describe_arm(char *text, size_t size, const struct check *check,
 	const char *const *variable = arm->variables;
 
 	text[0] = '\0';
-	if (side == ARM_BASE && target->stored) {
-		text_append(text, size, "baseline %s", options->baseline);
-		add_build(text, size, target->stored->run);
-		return;
-	}
 	if (command)
 		text_append(text, size, "command %s", command);
 	else if (side == ARM_BASE && options->base_ref)

@@ -196,8 +196,6 @@ static int is_verified(const struct check *check, int t, int arm)
 	if (!target->backend || !verify_compares(target->backend) ||
 	    !is_first(check, t))
 		return 0;
-	if (check->arm_count == 1)
-		return arm == check->lone_arm;
 	return arm == ARM_BASE || (arm == ARM_HEAD &&
 				   !arm_equals(&check->arms[ARM_BASE],
 					       &check->arms[ARM_HEAD]));

@@ -17,11 +17,6 @@ const struct gate_rule gate_rule_default = {
 /* Each side of the interval that is shown: 95 % whatever the rule is. */
 static const double interval_alpha = .025;
 
-double gate_wanted(const struct gate_rule *rule)
-{
-	return rule->wanted * fmax(1, rule->margin / gate_rule_default.margin);
-}
-
 /* From ranks of logarithms; releases them. */
 static void fill_stage(struct gate_stage *stage, const struct gate_rule *rule,
 		       struct rank_test *test)
@@ -55,22 +50,6 @@ int gate_measure(struct gate_stage *stage, const struct gate_rule *rule,
 	return 0;
 }
 
-int gate_measure_unpaired(struct gate_stage *stage,
-			  const struct gate_rule *rule, const double *base,
-			  size_t base_count, const double *head,
-			  size_t head_count, struct error *err)
-{
-	struct rank_test test;
-
-	*stage = (struct gate_stage){ 0 };
-	if (rank_sum_make(&test, base, base_count, head, head_count, err))
-		return -1;
-	stage->unpaired = 1;
-	stage->pairs = base_count < head_count ? base_count : head_count;
-	fill_stage(stage, rule, &test);
-	return 0;
-}
-
 static int control_flagged(const struct gate_stage *control)
 {
 	return control->slower || control->faster;
@@ -85,7 +64,7 @@ int gate_wants_confirmation(const struct gate_row *row)
 static int sees_wanted(const struct gate_rule *rule,
 		       const struct gate_stage *stage)
 {
-	return stage->detectable <= 1 + gate_wanted(rule);
+	return stage->detectable <= 1 + rule->wanted;
 }
 
 static void judge(struct gate_row *row, enum gate_verdict verdict)
@@ -114,18 +93,12 @@ double gate_percent(double ratio)
 	return 100 * (ratio - 1);
 }
 
-static const char *name_pairs(const struct gate_stage *stage)
-{
-	return stage->unpaired ? "processes" : "pairs";
-}
-
 static void judge_too_few(struct gate_row *row, const char *stage_name,
 			  const struct gate_stage *stage)
 {
 	judge_because(row, GATE_INCONCLUSIVE,
-		      "%zu %s %s, %zu are needed: use more blocks",
-		      stage->pairs,
-		      name_pairs(stage), stage_name, row->rule.fewest);
+		      "%zu pairs %s, %zu are needed: use more blocks",
+		      stage->pairs, stage_name, row->rule.fewest);
 }
 
 static void judge_blind(struct gate_row *row, const char *before,
@@ -137,12 +110,11 @@ static void judge_blind(struct gate_row *row, const char *before,
 			      "%.3g %% is required: use a quieter machine or "
 			      "more blocks",
 			      before, gate_percent(stage->detectable),
-			      100 * gate_wanted(&row->rule));
+			      100 * row->rule.wanted);
 	else
 		judge_because(row, GATE_INCONCLUSIVE,
-			      "%sno slowdown can be detected in %zu %s: use "
-			      "more blocks", before, stage->pairs,
-			      name_pairs(stage));
+			      "%sno slowdown can be detected in %zu pairs: "
+			      "use more blocks", before, stage->pairs);
 }
 
 static void judge_control(struct gate_row *row, const char *when,
@@ -245,23 +217,12 @@ void gate_judge(struct gate_row *rows, int count)
 						 confirmed_p(&rows[i])));
 }
 
-void gate_advise(struct gate_row *row, const char *why)
-{
-	if (row->verdict != GATE_REGRESSION)
-		return;
-	if (row->reason[0])
-		row->verdict = GATE_ADVISORY;
-	else
-		judge_because(row, GATE_ADVISORY, "%s", why);
-}
-
 const char *gate_verdict_name(enum gate_verdict verdict)
 {
 	static const char *const names[] = {
 		[GATE_OK] = "ok",
 		[GATE_FASTER] = "faster",
 		[GATE_REGRESSION] = "REGRESSION",
-		[GATE_ADVISORY] = "slower (advisory)",
 		[GATE_INCONCLUSIVE] = "inconclusive",
 	};
 

@@ -13,8 +13,7 @@
 #include "backends/contract/error.h"
 
 struct gate_rule {
-	double margin; /* .03: a smaller estimate is no regression; or the
-			  noise floor of the target on this machine */
+	double margin; /* .03: a smaller estimate is no regression */
 	double least;  /* .01: what the lower bound has to clear */
 	double alpha;  /* .025: one-sided, of a screen, and of the family of
 			  all that is confirmed */
@@ -24,18 +23,9 @@ struct gate_rule {
 
 extern const struct gate_rule gate_rule_default;
 
-/*
- * What has to be detectable for a row to be called ok: wanted, and more, in
- * proportion, where a noisy machine has raised the margin above its default.
- * The gate is then the same but for its scale, and 5 % beside a margin of 6 %
- * would be asking for what no quiet run can show.
- */
-double gate_wanted(const struct gate_rule *rule);
-
 /* One set of pairs of one metric. Ratios are B / A. */
 struct gate_stage {
-	size_t pairs; /* 0: not measured; unpaired: of the smaller sample */
-	int unpaired;
+	size_t pairs; /* 0: not measured */
 	/* Estimate and its 95 % interval; 0 and INFINITY if there are too few
 	 * pairs for a bound, and detectable INFINITY too. */
 	double ratio, lower, upper;
@@ -51,7 +41,6 @@ enum gate_verdict {
 	GATE_OK,
 	GATE_FASTER,
 	GATE_REGRESSION,   /* flagged, and confirmed by the second stage */
-	GATE_ADVISORY,	   /* the same, but it proves little: gate_advise */
 	GATE_INCONCLUSIVE
 };
 
@@ -69,12 +58,6 @@ struct gate_row {
 int gate_measure(struct gate_stage *stage, const struct gate_rule *rule,
 		 const double *logs, size_t count, struct error *err);
 
-/* Two samples of processes that were not measured together: ln(A), ln(B). */
-int gate_measure_unpaired(struct gate_stage *stage,
-			  const struct gate_rule *rule, const double *base,
-			  size_t base_count, const double *head,
-			  size_t head_count, struct error *err);
-
 /* Does this row need the second stage? Not if it is inconclusive already. */
 int gate_wants_confirmation(const struct gate_row *row);
 
@@ -84,10 +67,6 @@ int gate_wants_confirmation(const struct gate_row *row);
  * Journal of Statistics 6, 1979). Rows of one check have one alpha.
  */
 void gate_judge(struct gate_row *rows, int count);
-
-/* A regression is advice then, for this reason or the one that it has; other
- * verdicts stay as they are. */
-void gate_advise(struct gate_row *row, const char *why);
 
 /* A ratio of 1.05 is 5 % more. */
 double gate_percent(double ratio);

@@ -31,36 +31,10 @@ static void count_disturbed(struct judged *row, const struct pair_stage *stages)
 		}
 }
 
-static void replace_by_logs(double *values, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		values[i] = log(values[i]);
-}
-
-/* New processes of the head and those of the baseline, which have no pairs. */
-static int measure_stored(struct gate_stage *gate, const struct judged *row,
-			  const struct pair_stage *stage, struct error *err)
-{
-	double base[TWO_SAMPLE_MOST], head[SIGNED_RANK_MOST];
-	const size_t stored = row->stored->count;
-	const size_t count = pair_arm_values(stage, ARM_HEAD, head);
-
-	*gate = (struct gate_stage){ .unpaired = 1 };
-	if (!count)
-		return 0;
-	memcpy(base, row->stored->values, stored * sizeof(*base));
-	replace_by_logs(base, stored);
-	replace_by_logs(head, count);
-	return gate_measure_unpaired(gate, &row->gate.rule, base, stored, head,
-				     count, err);
-}
-
 static int measure_stage(struct gate_stage *head, struct gate_stage *control,
 			 const struct judged *row,
 			 const struct pair_stage *stage, struct error *err)
 {
-	if (row->stored)
-		return measure_stored(head, row, stage, err);
 	return measure_pairs(head, row, stage, ARM_HEAD, err) ||
 	       measure_pairs(control, row, stage, ARM_CONTROL, err) ? -1 : 0;
 }
@@ -78,7 +52,6 @@ static int judge_target(struct judged *row, const struct campaign *campaign,
 			struct pair_stage *stages, struct error *err)
 {
 	struct gate_row *gate = &row->gate;
-	double heads[SIGNED_RANK_MOST];
 	const struct pair_stage *quoted;
 
 	pair_gather(stages, campaign, groups, campaign_id, row->target,
@@ -89,10 +62,8 @@ static int judge_target(struct judged *row, const struct campaign *campaign,
 	    measure_stage(&gate->confirm, &gate->control_confirm, row,
 			  &stages[CHECK_CONFIRM], err))
 		return -1;
-	row->heads = pair_arm_values(&stages[CHECK_SCREEN], ARM_HEAD, heads);
 	quoted = &stages[is_confirmed(row) ? CHECK_CONFIRM : CHECK_SCREEN];
-	row->base = row->stored ? row->stored->median :
-				  pair_arm_median(quoted, ARM_BASE);
+	row->base = pair_arm_median(quoted, ARM_BASE);
 	row->head = pair_arm_median(quoted, ARM_HEAD);
 	return 0;
 }
@@ -135,16 +106,6 @@ static long count_of(const struct counter *counter, const char *arm,
 	return agreed;
 }
 
-static long count_of_base(const struct counter *counter,
-			  const struct judged *row,
-			  const struct campaign *campaign,
-			  const char *campaign_id)
-{
-	return row->stored ? value_of(counter, row->stored->run) :
-			     count_of(counter, arm_names[ARM_BASE], row,
-				      campaign, campaign_id);
-}
-
 /*
  * More launches, reduced bytes or allocations of the head than of the base, in
  * as many iterations, are a regression that needs no statistics, unless the
@@ -158,8 +119,8 @@ static void judge_counters(struct judged *row, const struct campaign *campaign,
 	struct gate_row *gate = &row->gate;
 
 	for (size_t c = 0; c < sizeof(counters) / sizeof(counters[0]); c++) {
-		const long base = count_of_base(&counters[c], row, campaign,
-						campaign_id);
+		const long base = count_of(&counters[c], arm_names[ARM_BASE],
+					   row, campaign, campaign_id);
 		const long head = count_of(&counters[c], arm_names[ARM_HEAD],
 					   row, campaign, campaign_id);
 		int worse;
@@ -269,11 +230,6 @@ void judge_describe(struct verdict *verdict, const struct judged *row)
 	verdict->margin_pct = 100 * row->gate.rule.margin;
 	verdict->pairs = (long)screen->pairs;
 	verdict->confirm_pairs = (long)confirm->pairs;
-	if (row->stored) {
-		verdict->pairs = (long)row->heads;
-		verdict->baseline_processes = (long)row->stored->count;
-		verdict->baseline_age_days = baseline_age(row->stored);
-	}
 	verdict->control_pairs = (long)control->pairs;
 	set_interval(quoted, &verdict->ratio, &verdict->ratio_lo,
 		     &verdict->ratio_hi);

@@ -5,7 +5,6 @@
 #ifndef BENCH_GATE_JUDGE_H
 #define BENCH_GATE_JUDGE_H
 
-#include "bench/gate/baseline.h"
 #include "bench/gate/gate.h"
 #include "bench/gate/verdict.h"
 #include "bench/record/campaign.h"
@@ -18,9 +17,6 @@ struct judged {
 	long redone;	   /* blocks of all stages, because of others */
 	long counted;	   /* processes of the last attempts, of all arms */
 	long disturbed;	   /* of these, those that were not alone */
-	/* The base that was saved before; NULL: it is arm A. */
-	const struct baseline_target *stored;
-	size_t heads;	   /* processes of the head in the screen */
 	int settled;	   /* no more blocks can change the verdict */
 	struct gate_row gate;
 };
@@ -28,7 +24,7 @@ struct judged {
 /*
  * rows are count targets whose names and rules are set. Only runs of the
  * campaign with this id count, and of a block its last attempt, if that went
- * well for both arms, or for the head if the base is stored.
+ * well for both arms.
  */
 int judge_rows(struct judged *rows, int count, const struct campaign *campaign,
 	       const char *campaign_id, struct error *err);

@@ -158,7 +158,9 @@ size_t pair_logs(const struct pair_stage *stage, int arm, double *logs)
 	return count;
 }
 
-size_t pair_arm_values(const struct pair_stage *stage, int arm, double *values)
+/* The values of an arm, in the order of the blocks; returns how many. */
+static size_t arm_values(const struct pair_stage *stage, int arm,
+			 double values[SIGNED_RANK_MOST])
 {
 	size_t count = 0;
 
@@ -171,7 +173,7 @@ size_t pair_arm_values(const struct pair_stage *stage, int arm, double *values)
 double pair_arm_median(const struct pair_stage *stage, int arm)
 {
 	double values[SIGNED_RANK_MOST];
-	const size_t count = pair_arm_values(stage, arm, values);
+	const size_t count = arm_values(stage, arm, values);
 
 	return stats_compute(values, count).median;
 }

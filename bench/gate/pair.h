@@ -55,10 +55,6 @@ void pair_gather_column(struct pair_stage stages[CHECK_STAGES],
  * for SIGNED_RANK_MOST. Returns how many. */
 size_t pair_logs(const struct pair_stage *stage, int arm, double *logs);
 
-/* What an arm has, in the order of the blocks; values has room for
- * SIGNED_RANK_MOST. Returns how many. */
-size_t pair_arm_values(const struct pair_stage *stage, int arm, double *values);
-
 /* Over the blocks that have the arm; NAN if there is none. */
 double pair_arm_median(const struct pair_stage *stage, int arm);
 

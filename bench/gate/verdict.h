@@ -17,7 +17,7 @@
 	TEXT(metric, 16, "iter_p50_s: the median iteration of a process, in " \
 	     "older rows s_iter; process_s: the whole process, of a command") \
 	TEXT(verdict, 24, "ok, faster, REGRESSION (confirmed), inconclusive, " \
-	     "slower (advisory): confirmed, but against a saved baseline", \
+	     "in older files slower (advisory): than a saved baseline", \
 	     NEEDED) \
 	TEXT(reason, 160, "of a verdict that needs one") \
 	REAL(base_s, "the base's metric: median over its processes in the " \
@@ -31,7 +31,7 @@
 	REAL(ratio_hi, "its upper end") \
 	REAL(detectable_pct, "a slowdown that is caught in at least nine of " \
 	     "ten checks") \
-	REAL(margin_pct, "smaller ones do not count: 3, or the noise floor") \
+	REAL(margin_pct, "smaller ones do not count") \
 	INT(confirm_pairs, "of the confirmation; 0: not flagged") \
 	REAL(confirm_ratio, "head / base in the confirmation") \
 	REAL(confirm_lo, "95 % interval of confirm_ratio") \
@@ -53,14 +53,14 @@
 	REAL(head_cpu_s, "of the head's") \
 	REAL(base_maxrss_bytes, "peak memory of the base: median, not gated") \
 	REAL(head_maxrss_bytes, "of the head") \
-	INT(baseline_processes, "--baseline: processes that were saved, " \
-	    "which are in no pairs; empty: there is none") \
+	INT(baseline_processes, "in older files: processes of a saved " \
+	    "baseline, which are in no pairs") \
 	REAL(baseline_age_days, "since the first of them was started") \
 	REAL(base_last_loss, "of the base's last iteration: never compared, " \
 	     "since rounding alone moves it") \
 	REAL(head_last_loss, "of the head's") \
 	TEXT(base, 400, "what was compared: program with version and commit, " \
-	     "revision, command or baseline, and its own variables") \
+	     "revision or command, and its own variables") \
 	TEXT(head, 400, "with what") \
 	TEXT(model, 32, "what was trained") \
 	TEXT(dataset, 32, "on what") \

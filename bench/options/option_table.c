@@ -29,19 +29,13 @@ enum {
 	HELP = BIT(VERB_HELP),
 	ENV = BIT(VERB_ENV),
 	CHECK = BIT(VERB_CHECK),
-	CALIBRATE = BIT(VERB_CALIBRATE),
-	BASELINE = BIT(VERB_BASELINE),
-	SELFTEST = BIT(VERB_SELFTEST),
-	PAIRS = CHECK | CALIBRATE,
 	RUNS = RUN | INFER,
 	TIMED = RUN | MEASURE,
-	BLOCKS = PAIRS | BASELINE,
-	STEPS = TIMED | BLOCKS, /* what an iteration is */
+	STEPS = TIMED | CHECK, /* what an iteration is */
 	TRAINS = STEPS | VERIFY,
 	ITERATES = STEPS | INFER,
 	COMPUTES = TRAINS | INFER,
 	REPORTS = RUNS | CHECK | TABLE,
-	SHOWS = REPORTS | CALIBRATE,
 	EVERY = BIT(VERB_COUNT) - 1
 };
 
@@ -62,12 +56,6 @@ const struct verb_row verb_rows[VERB_COUNT] = {
 			   "compare two campaigns, no verdict" },
 	[VERB_SCALE] = { "scale", "DIR",
 			 "predict what more cores would bring" },
-	[VERB_CALIBRATE] = { "calibrate", "[TARGET ...]",
-			     "measure the noise floor; deprecated" },
-	[VERB_SELFTEST] = { "selftest", "",
-			    "try each verdict of check; deprecated" },
-	[VERB_BASELINE] = { "baseline", "save|show DIR [TARGET ...]",
-			    "save times to check later; deprecated" },
 	[VERB_VERIFY] = { "verify", "[BACKEND[:DEVICE]|TARGET ...]",
 			  "compare backends with the reference" },
 	[VERB_DEVICES] = { "devices", "", "list what can be timed here" },
@@ -160,7 +148,7 @@ const struct option_row option_rows[] = {
 	  .verbs = MEASURE | INFER, .argument = "N", RANGE(1, 1e9),
 	  .help = "forward passes that are timed (256)" },
 	{ .name = "infer", .group = MEASURING, .kind = OPTION_FLAG, AT(infer),
-	  .verbs = MEASURE | PAIRS | VERIFY,
+	  .verbs = MEASURE | CHECK | VERIFY,
 	  .help = "time forward passes instead of training, as bench infer "
 	  "does" },
 	{ .name = "target-accuracy", .group = TRAINING, .kind = OPTION_REAL,
@@ -228,7 +216,7 @@ const struct option_row option_rows[] = {
 	  .help = "where the cores of @mpi are, such as a:4,b:4; the first is "
 	  "this host (all of them here)" },
 	{ .name = "plugin", .group = DEVICES, .kind = OPTION_TEXT, AT(plugin),
-	  .verbs = RUNS | MEASURE | ENV | VERIFY | PAIRS, .reads = EVERY,
+	  .verbs = RUNS | MEASURE | ENV | VERIFY | CHECK, .reads = EVERY,
 	  .argument = "FILE",
 	  .help = "FILE is NAME.so, a transport for targets such as "
 	  "cpu-2@NAME" },
@@ -268,16 +256,16 @@ const struct option_row option_rows[] = {
 	  .help = "one or two minutes: 1 epoch of at most 40 steps; of large "
 	  "networks fewer, smaller ones, and part of the test" },
 	{ .name = "timeout", .group = MEASURING, .kind = OPTION_TIME,
-	  AT(timeout), .verbs = RUNS | BLOCKS | PLOT, .argument = "TIME",
+	  AT(timeout), .verbs = RUNS | CHECK | PLOT, .argument = "TIME",
 	  RANGE(1, 1e9),
 	  .help = "stop a run after TIME: seconds, or such as 90s, 5m, 2h" },
 	{ .name = "out", .letter = 'o', .group = OUTPUT, .kind = OPTION_TEXT,
-	  AT(out), .verbs = RUNS | PAIRS | PLOT, .writes = EVERY,
+	  AT(out), .verbs = RUNS | CHECK | PLOT, .writes = EVERY,
 	  .argument = "DIR",
 	  .help = "the campaign's folder; results are added to those in it "
 	  "(results/<UTC time>-<label>)" },
 	{ .name = "label", .letter = 'n', .group = OUTPUT, .kind = OPTION_TEXT,
-	  AT(label), .verbs = RUNS | BLOCKS, .argument = "TEXT",
+	  AT(label), .verbs = RUNS | CHECK, .argument = "TEXT",
 	  BYTES_OF(label),
 	  .help = "name of this campaign in tables and folder" },
 	{ .name = "export-csv", .group = OUTPUT, .kind = OPTION_TEXT,
@@ -294,7 +282,7 @@ const struct option_row option_rows[] = {
 	  .argument = "FILE",
 	  .help = "the tables in Markdown, for a web page" },
 	{ .name = "format", .letter = 'f', .group = OUTPUT,
-	  .kind = OPTION_CHOICE, AT(format), .verbs = SHOWS | COMPARE | SCALE,
+	  .kind = OPTION_CHOICE, AT(format), .verbs = REPORTS | COMPARE | SCALE,
 	  .argument = "NAME", ONE_OF("plain", "github", "post"),
 	  .help = "format of the tables" },
 	{ .name = "details", .group = OUTPUT, .kind = OPTION_FLAG, AT(details),
@@ -382,12 +370,8 @@ const struct option_row option_rows[] = {
 	{ .name = "head-env", .group = COMPARING, .kind = OPTION_LIST,
 	  AT(head_env), .verbs = CHECK, .argument = "VARIABLE=VALUE",
 	  .help = "set for B only; may be repeated" },
-	{ .name = "baseline", .group = COMPARING, .kind = OPTION_TEXT,
-	  AT(baseline), .verbs = CHECK, .reads = EVERY, .argument = "DIR",
-	  .help = "A is what bench baseline saved there; verdicts are "
-	  "advisory; deprecated" },
 	{ .name = "blocks", .group = MEASURING, .kind = OPTION_INT, AT(blocks),
-	  .verbs = BLOCKS, .argument = "N", RANGE(6, 100),
+	  .verbs = CHECK, .argument = "N", RANGE(6, 100),
 	  .help = "pairs of processes per target, and as many again to "
 	  "confirm; fewer than 12 give no verdict (20)" },
 	{ .name = "extend", .group = MEASURING, .kind = OPTION_FLAG, AT(extend),
@@ -400,19 +384,13 @@ const struct option_row option_rows[] = {
 	  .help = "a third process in each block, A again, which must not "
 	  "differ (off)" },
 	{ .name = "order-seed", .group = MEASURING, .kind = OPTION_INT,
-	  AT(order_seed), .verbs = BLOCKS, .argument = "N",
+	  AT(order_seed), .verbs = CHECK, .argument = "N",
 	  RANGE(0, 4294967295.),
 	  .help = "seed of the order in the blocks (from the clock)" },
 	{ .name = "on-inconclusive", .group = COMPARING, .kind = OPTION_CHOICE,
 	  AT(on_inconclusive), .verbs = CHECK, .argument = "WHAT",
 	  ONE_OF("fail", "pass"),
-	  .help = "exit with 3 (fail) or 0 (pass) if there is no verdict or "
-	  "only advice" },
-	{ .name = "floors", .group = COMPARING, .kind = OPTION_TEXT, AT(floors),
-	  .verbs = PAIRS, .reads = CHECK, .writes = CALIBRATE,
-	  .argument = "FILE",
-	  .help = "file of noise floors by machine; calibrate adds this one's "
-	  "(results/floors.csv); deprecated" },
+	  .help = "exit with 3 (fail) or 0 (pass) if there is no verdict" },
 	{ .name = "dump-masks", .group = INSIDE, .kind = OPTION_TEXT,
 	  AT(dump_masks), .verbs = MEASURE, .writes = EVERY, .argument = "FILE",
 	  .help = "raw dropout decisions of every step, 1 byte each" },
@@ -444,7 +422,7 @@ const struct option_row option_rows[] = {
 	  BYTES_OF(campaign_id),
 	  .help = "name of the campaign that it belongs to" },
 	{ .name = "dry-run", .group = MEASURING, .kind = OPTION_FLAG,
-	  AT(dry_run), .verbs = RUNS | PAIRS | VERIFY,
+	  AT(dry_run), .verbs = RUNS | CHECK | VERIFY,
 	  .help = "print what would be measured and how long it would take" },
 	{ .name = "list", .letter = 'l', .group = GENERAL, .kind = OPTION_FLAG,
 	  AT(list), .verbs = RUN,
@@ -453,16 +431,12 @@ const struct option_row option_rows[] = {
 	  AT(progress), .verbs = ITERATES, .argument = "WHEN",
 	  ONE_OF("auto", "always", "never"),
 	  .help = "show progress on standard error" },
-	{ .name = "log", .group = OUTPUT, .kind = OPTION_CHOICE, AT(log),
-	  .verbs = TIMED, .argument = "WHICH", ONE_OF("post"),
-	  .help = "print on standard error, instead of progress, what the "
-	  "program of the model's post prints; deprecated" },
 	{ .name = "color", .group = OUTPUT, .kind = OPTION_CHOICE, AT(color),
-	  .verbs = SHOWS | VERIFY, .argument = "WHEN",
+	  .verbs = REPORTS | VERIFY, .argument = "WHEN",
 	  ONE_OF("auto", "always", "never"),
 	  .help = "highlight the best, and what is wrong" },
 	{ .name = "quiet", .letter = 'q', .group = OUTPUT, .kind = OPTION_FLAG,
-	  AT(quiet), .verbs = COMPUTES | TABLE | PLOT | SCALE | SELFTEST,
+	  AT(quiet), .verbs = COMPUTES | TABLE | PLOT | SCALE,
 	  .help = "no progress and no notes, only the table" },
 	{ .name = "verbose", .letter = 'v', .group = OUTPUT,
 	  .kind = OPTION_FLAG, AT(verbose), .verbs = ITERATES,
@@ -514,8 +488,6 @@ const struct option_words option_words[] = {
 	{ "seed", VERB_SCALE, "seed of the resamples behind intervals (1)" },
 	{ "export-csv", VERB_SCALE, "one row per number of cores (DIR/"
 	  "scale.csv; -: standard output)" },
-	{ "blocks", VERB_CALIBRATE, "pairs of processes per target (40)" },
-	{ "blocks", VERB_BASELINE, "processes per target (20)" },
 	{ NULL, VERB_COUNT, NULL },
 };
 

@@ -222,60 +222,30 @@ static const struct option_row *find_row(int value)
 	return NULL;
 }
 
-/* What a script may still pass, and why there is no such option any more. */
-static const struct {
-	const char *name, *why;
-} withdrawn[] = {
-	{ "trust-host", "a baseline only advises (exit code 3), since a "
-	  "confirmation is compared with the same saved processes again; "
-	  "--base-ref or --base measures a base now" },
-};
-
-#define TIMES_OF_ANOTHER_DAY "bench compare DIR DIR shows two folders of " \
+#define TIMES_OF_ANOTHER_DAY "bench compare DIR DIR compares two folders of " \
 	"bench run --repeat, and bench check --base-ref measures a base now"
+#define NOISE "bench check --control on shows how noisy a machine is"
 
-/* What the next minor version moves to the table above. */
+/* Verbs and options that a script may still pass. */
 static const struct {
-	enum verb verb; /* VERB_COUNT: any */
-	const char *option; /* NULL: the verb itself */
-	const char *instead;
-} deprecated[] = {
-	{ VERB_BASELINE, NULL, TIMES_OF_ANOTHER_DAY },
-	{ VERB_CALIBRATE, NULL, "bench check --control on shows how noisy a "
-	  "machine is" },
-	{ VERB_SELFTEST, NULL, "the project's own tests show that the gate "
-	  "works (make test)" },
-	{ VERB_CHECK, "baseline", TIMES_OF_ANOTHER_DAY },
-	{ VERB_CHECK, "floors", "bench check --control on shows how noisy a "
-	  "machine is" },
-	{ VERB_COUNT, "log", "progress has plain lines where standard error is "
-	  "no terminal, and --progress always" },
+	const char *name, *instead;
+} withdrawn[] = {
+	{ "baseline", TIMES_OF_ANOTHER_DAY },
+	{ "calibrate", NOISE },
+	{ "selftest", "tests/gate-works shows that the gate works" },
+	{ "--baseline", TIMES_OF_ANOTHER_DAY },
+	{ "--floors", NOISE },
+	{ "--log", "progress has plain lines where standard error is no "
+	  "terminal, and --progress always" },
+	{ "--trust-host", TIMES_OF_ANOTHER_DAY },
 };
 
-void options_print_deprecated(const struct options *options, FILE *log)
-{
-	for (size_t i = 0; i < sizeof(deprecated) / sizeof(*deprecated); i++) {
-		const char *option = deprecated[i].option;
-
-		if ((deprecated[i].verb == VERB_COUNT ||
-		     deprecated[i].verb == options->verb) &&
-		    (!option || option_is_given(options, option_find(option))))
-			fprintf(log, "note: bench %s%s%s is deprecated, and "
-				"the next minor version removes it: %s\n",
-				verb_name(options->verb), option ? " --" : "",
-				option ? option : "", deprecated[i].instead);
-	}
-}
-
-static int explain_withdrawn(const char *name, size_t length,
-			     struct error *err)
+static int explain_withdrawn(const char *name, struct error *err)
 {
 	for (size_t i = 0; i < sizeof(withdrawn) / sizeof(*withdrawn); i++)
-		if (!strncmp(withdrawn[i].name, name, length) &&
-		    !withdrawn[i].name[length])
-			return error_set(err, ERROR_USAGE, "--%s was removed: "
-					 "%s", withdrawn[i].name,
-					 withdrawn[i].why);
+		if (!strcmp(withdrawn[i].name, name))
+			return error_set(err, ERROR_USAGE, "%s was removed: "
+					 "%s", name, withdrawn[i].instead);
 	return 0;
 }
 
@@ -330,7 +300,7 @@ static int not_an_option(enum verb verb, const char *tried, struct error *err)
 	struct choices choices = { .typed = word };
 
 	snprintf(word, sizeof(word), "%.*s", length, tried);
-	if (is_long && (explain_withdrawn(word + 2, strlen(word + 2), err) ||
+	if (is_long && (explain_withdrawn(word, err) ||
 			refuse_ambiguous(verb, word + 2, strlen(word + 2),
 					 err)))
 		return -1;
@@ -371,6 +341,8 @@ static int find_verb(const char *name, enum verb *verb, struct error *err)
 		}
 		choices_add(&choices, verb_rows[v].name);
 	}
+	if (explain_withdrawn(name, err))
+		return -1;
 	if (name[0] == '-')
 		return error_set(err, ERROR_USAGE, "unknown option %.40s "
 				 "before a verb; %s", name,

@@ -18,9 +18,6 @@ enum verb {
 	VERB_CHECK,
 	VERB_COMPARE,
 	VERB_SCALE,
-	VERB_CALIBRATE,
-	VERB_SELFTEST,
-	VERB_BASELINE,
 	VERB_VERIFY,
 	VERB_DEVICES,
 	VERB_ENV,
@@ -76,12 +73,10 @@ struct options {
 	const char *base, *head, *base_cmd, *head_cmd, *base_ref;
 	const char *base_env[OPTION_MOST_TIMES + 1]; /* up to a NULL */
 	const char *head_env[OPTION_MOST_TIMES + 1];
-	const char *on_inconclusive, *floors;
+	const char *on_inconclusive;
 	long blocks, order_seed;
 	int control, extend;
-	const char *log; /* NULL: none */
 	const char *format, *progress, *color, *generate;
-	const char *baseline;
 	int peak, network;
 	const char *topology; /* NULL: torus */
 	const char *sweep;    /* a file, or NULL */
@@ -102,10 +97,6 @@ extern const struct options options_defaults;
 int options_parse(struct options *options, int argc, char **argv,
 		  struct error *err);
 void options_release(struct options *options);
-
-/* A line for each option that goes with the next minor version, or for the verb
- * if that goes: what takes its place. */
-void options_print_deprecated(const struct options *options, FILE *log);
 
 /* Help for all verbs, or for the one that options names. */
 void options_print_help(FILE *out, const struct options *options);

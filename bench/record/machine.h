@@ -43,9 +43,6 @@ void machine_key(const struct run *run, char key[MACHINE_KEY_SIZE]);
 int machine_difference(const struct run *first, const struct run *second,
 		       char *text, size_t size);
 
-/* How many of these ways are no variables, but of the machine itself. */
-int machine_is_another(const struct run *first, const struct run *second);
-
 /*
  * How the names of variables begin that change how fast libraries are, or what
  * they do; ends with NULL.

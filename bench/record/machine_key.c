@@ -172,16 +172,6 @@ static int differs(const struct feature *feature, const struct run *first,
 	return one[0] && other[0] && strcmp(one, other);
 }
 
-int machine_is_another(const struct run *first, const struct run *second)
-{
-	char one[FEATURE_SIZE], other[FEATURE_SIZE];
-	int count = 0;
-
-	for (size_t i = 0; i < FEATURES; i++)
-		count += differs(&features[i], first, second, one, other);
-	return count;
-}
-
 int machine_difference(const struct run *first, const struct run *second,
 		       char *text, size_t size)
 {

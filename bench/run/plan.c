@@ -9,7 +9,6 @@
 #include "bench/data/loader.h"
 #include "bench/options/option_table.h"
 #include "bench/record/time_to_accuracy.h"
-#include "bench/run/post_log.h"
 #include "bench/run/ranks.h"
 #include "bench/system/words.h"
 
@@ -191,7 +190,6 @@ static int refuse_step_options(const struct options *options, struct error *err)
 		{ "trace", options->trace },
 		{ "straggler", options->straggler },
 		{ "inject", options->inject },
-		{ "log", options->log },
 	};
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
@@ -202,18 +200,6 @@ static int refuse_step_options(const struct options *options, struct error *err)
 					 "out one of the two",
 					 others[i].name);
 	return 0;
-}
-
-/* Lines of training, as its model's post has them. */
-static int check_log(const struct training *training,
-		     const struct options *options, struct error *err)
-{
-	if (!options->log)
-		return 0;
-	if (training->infers)
-		return error_set(err, ERROR_USAGE, "--log post prints lines of "
-				 "training: leave it out with --infer");
-	return post_log_check(training->model.name, err);
 }
 
 /* Whether a device is waited for in each iteration. */
@@ -335,7 +321,6 @@ int plan_run(struct training *training, const struct target *target,
 	     backend_check_profile(target->backend, err)) ||
 	    plan_sync(training, options, err) ||
 	    plan_sums(training, target, options, err) ||
-	    check_log(training, options, err) ||
 	    plan_saving(training, options, err) ||
 	    (options->weights &&
 	     weights_check(options->weights, &training->model,

@@ -103,6 +103,18 @@ static void note_step(struct progress *progress, double now, int epoch,
 		progress->begun = share_done(progress);
 }
 
+/* A plain line has the rate since the line before, too. */
+static void print_rate(const struct progress *progress, double now, double mean,
+		       char text[32])
+{
+	if (progress->bar || !progress->line_at)
+		snprintf(text, 32, "  %.0f img/s", mean);
+	else
+		snprintf(text, 32, "  %.0f img/s, mean %.0f",
+			 (double)(progress->samples - progress->line_samples) /
+				 (now - progress->line_at), mean);
+}
+
 /* What is right of the bar. */
 static void describe(const struct progress *progress, double now, char *text,
 		     size_t size)
@@ -112,8 +124,8 @@ static void describe(const struct progress *progress, double now, char *text,
 	char rate[32] = "", accuracy[24] = "", left[32] = "", time[24];
 
 	if (progress->samples && took > RATE_AFTER_S) {
-		snprintf(rate, sizeof(rate), "  %.0f img/s",
-			 (double)progress->samples / took);
+		print_rate(progress, now, (double)progress->samples / took,
+			   rate);
 		duration(took * (1 - done) / (done - progress->begun), time,
 			 sizeof(time));
 		snprintf(left, sizeof(left), "  %s left", time);
@@ -192,6 +204,8 @@ void progress_draw(struct progress *progress, double now)
 		draw_bar(progress, words, bar);
 		snprintf(line, sizeof(line), "%-8s [%s] %s", progress->target,
 			 bar, words);
+		progress->line_at = now;
+		progress->line_samples = progress->samples;
 	}
 	show(progress, line);
 }

@@ -33,6 +33,8 @@ struct progress {
 	double began_at; /* when the first iterations came */
 	double begun;	 /* their share of the run */
 	long samples;	 /* since then */
+	double line_at;	 /* the plain line before; 0: none yet ... */
+	long line_samples; /* ... and its samples */
 	int tested;	 /* the epoch of the last test; 0: none yet */
 	double test_loss, accuracy_pct;
 };

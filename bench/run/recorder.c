@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "bench/record/csv.h"
-#include "bench/run/post_log.h"
 #include "bench/system/clock.h"
 
 #define FLUSH_S 0.1 /* whoever reads the rows sees them so soon */
@@ -108,8 +107,6 @@ void recorder_setup(struct recorder *recorder, double elapsed_s, double cpu_s,
 	row.samples = samples;
 	write_row(recorder, &row, "setup");
 	fflush(recorder->rows);
-	if (recorder->log)
-		post_log_begin(recorder->log);
 }
 
 /* From the first core's beginning to the last one's end, and all scores. */
@@ -264,8 +261,6 @@ static void sum_up(struct recorder *recorder, const struct step_report *all,
 void recorder_begin_epoch(struct recorder *recorder, double now)
 {
 	recorder->ended_at = now;
-	if (recorder->log)
-		post_log_begin_epoch(recorder->log, now);
 }
 
 void recorder_step(struct recorder *recorder, int epoch, int iteration,
@@ -295,8 +290,6 @@ void recorder_step(struct recorder *recorder, int epoch, int iteration,
 		recorder->flushed_at = now;
 	}
 	progress_draw(recorder->progress, now);
-	if (recorder->log && epoch)
-		post_log_step(recorder->log, reports);
 }
 
 /* Their own times are not known. */
@@ -519,8 +512,6 @@ void recorder_epoch(struct recorder *recorder, int epoch, double elapsed_s,
 	if (cores > 1)
 		write_cores(recorder, epoch, reports);
 	end_epoch(recorder);
-	if (recorder->log)
-		post_log_epoch(recorder->log, reports);
 }
 
 void recorder_partial_epoch(struct recorder *recorder, int epoch,
@@ -582,6 +573,4 @@ void recorder_loop(struct recorder *recorder, struct run *run, int partial)
 		write_row(recorder, &row, "loop");
 	}
 	fflush(recorder->rows);
-	if (recorder->log && !partial)
-		post_log_end(recorder->log, run->loop_s);
 }

@@ -53,12 +53,9 @@ struct epoch_report {
 	int stop; /* the signal that cut the test short on this core, or 0 */
 };
 
-struct post_log;
-
 struct recorder {
 	FILE *rows;
 	struct progress *progress;
-	struct post_log *log; /* NULL: none */
 	struct trace *trace; /* NULL: none */
 	struct observation start; /* run_id, target and cores are filled in */
 	int answers; /* of a sample, that its accuracy counts; 0: none */
@@ -86,7 +83,7 @@ struct recorder {
 };
 
 /* For the rows of run, which go to rows; modelled: those of a second clock
- * too. Answers are 1, and there is no log yet. */
+ * too. Answers are 1. */
 void recorder_start(struct recorder *recorder, const struct run *run,
 		    int modelled, FILE *rows, struct progress *progress);
 
