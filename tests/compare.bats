@@ -63,6 +63,32 @@ campaign() {
 	[[ ${lines[1]} == bench/1,new,old,cpu-1,loop_s,s,4,4,7,3.5,0.5,0.2,1.25, ]]
 }
 
+@test "--fail-above advises against a slower second" {
+	campaign slow new cpu-1:8 cpu-1:12 cpu-1:16 cpu-1:20
+	run -3 --separate-stderr "$BENCH" compare one slow --fail-above 50
+	[[ $output == *"training loop (s)"* ]]
+	[[ $stderr == *"slower by more than 50 %: cpu-1, training loop: 4.000 [1.600, 10.000]; "*"bench check --base-ref"* ]]
+	run -0 "$BENCH" compare one slow --fail-above 60
+	run -0 "$BENCH" compare slow one --fail-above 0
+	# Start-up is no training.
+	mkdir late
+	sed 's/,\.5,99,/,5,99,/' one/runs.csv >late/runs.csv
+	run -0 "$BENCH" compare one late --fail-above 0
+	grep -Eq '^start-up \((m?)s\) .* 10\.000 ' <<<"$output"
+	campaign few few cpu-1:30
+	run -3 --separate-stderr "$BENCH" compare one few --fail-above 5
+	[[ $stderr == *"no time has an interval, which needs four runs on each side"* ]]
+}
+
+@test "the folder of an old bench baseline is compared" {
+	mkdir kept
+	awk 'NR == 1 { print $0 ",arm,stage,block"; next }
+		{ print $0 ",,1," NR - 1 }' one/runs.csv >kept/runs.csv
+	run -0 --separate-stderr "$BENCH" compare kept two --export-csv csv
+	[ "$(cell csv 1 ratio)" = 2 ]
+	[ "$(cell csv 1 n_first)" = 4 ]
+}
+
 @test "too few runs have no interval, and it is said why" {
 	campaign few few cpu-1:3
 	run -0 "$BENCH" compare few two --export-csv csv

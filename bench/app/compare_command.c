@@ -1,6 +1,7 @@
 #include "bench/app/compare_command.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 #include "bench/show/export.h"
 #include "bench/system/file.h"
 #include "bench/system/terminal.h"
+#include "bench/system/text.h"
 
 enum { SIDES = 2 };
 
@@ -109,6 +111,43 @@ static int publish(const struct options *options,
 					 comparison, err) : 0;
 }
 
+/* Every time but start-up. */
+static int is_judged(const struct compare_row *row)
+{
+	return row->kind->factor == 0 && row->kind->metric != METRIC_SETUP;
+}
+
+/* --fail-above: advice, since another hour may have been the cause. */
+static int refuse_slower(const struct comparison *comparison, double percent,
+			 struct error *err)
+{
+	char slower[300] = "";
+	int intervals = 0;
+
+	for (size_t i = 0; i < comparison->row_count; i++) {
+		const struct compare_row *row = &comparison->rows[i];
+
+		if (!is_judged(row) || !isfinite(row->ratio_lo))
+			continue;
+		intervals++;
+		if (row->ratio_lo > 1 + percent / 100)
+			text_append(slower, sizeof(slower),
+				    "%s%s, %s: %.3f [%.3f, %.3f]",
+				    slower[0] ? "; " : "", row->target,
+				    row->label, row->ratio, row->ratio_lo,
+				    row->ratio_hi);
+	}
+	if (slower[0])
+		return error_set(err, ERROR_NO_VERDICT, "slower by more than "
+				 "%g %%: %s; the campaigns were measured at "
+				 "different times: bench check --base-ref "
+				 "measures both sides now", percent, slower);
+	return intervals ? 0 :
+		error_set(err, ERROR_NO_VERDICT, "--fail-above: no time has an "
+			  "interval, which needs four runs on each side: "
+			  "bench run --repeat 5");
+}
+
 int compare_command(const struct options *options, FILE *out, FILE *log,
 		    struct error *err)
 {
@@ -142,7 +181,9 @@ int compare_command(const struct options *options, FILE *out, FILE *log,
 		failed = compare_build(&comparison, &sides[0].results,
 				       sides[0].name, &sides[1].results,
 				       sides[1].name, err) ||
-			 publish(options, &table, &comparison, out, err);
+			 publish(options, &table, &comparison, out, err) ||
+			 (options->fail_above >= 0 &&
+			  refuse_slower(&comparison, options->fail_above, err));
 	compare_free(&comparison);
 	for (i = 0; i < SIDES; i++)
 		side_release(&sides[i]);

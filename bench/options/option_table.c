@@ -391,6 +391,10 @@ const struct option_row option_rows[] = {
 	  AT(on_inconclusive), .verbs = CHECK, .argument = "WHAT",
 	  ONE_OF("fail", "pass"),
 	  .help = "exit with 3 (fail) or 0 (pass) if there is no verdict" },
+	{ .name = "fail-above", .group = COMPARING, .kind = OPTION_REAL,
+	  AT(fail_above), .verbs = COMPARE, .argument = "PCT", RANGE(0, 1000),
+	  .help = "exit with 3 if a time is surely more than PCT % longer in "
+	  "the second" },
 	{ .name = "dump-masks", .group = INSIDE, .kind = OPTION_TEXT,
 	  AT(dump_masks), .verbs = MEASURE, .writes = EVERY, .argument = "FILE",
 	  .help = "raw dropout decisions of every step, 1 byte each" },

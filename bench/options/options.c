@@ -41,6 +41,7 @@ const struct options options_defaults = {
 	.most_cores = OPTION_UNSET,
 	.lr = OPTION_UNSET,
 	.target_accuracy = OPTION_UNSET,
+	.fail_above = OPTION_UNSET,
 	.synthetic_train = 60000,
 	.synthetic_test = 10000,
 	.dropout = 1,

@@ -47,6 +47,7 @@ struct options {
 	long random; /* OPTION_UNSET: a model that has a name */
 	double lr; /* OPTION_UNSET: the model's */
 	double target_accuracy; /* percent; OPTION_UNSET: none */
+	double fail_above;	/* likewise */
 	long synthetic_train, synthetic_test;
 	int dropout, reshuffle, test; /* on: 1 */
 	int pad; /* likewise; OPTION_UNSET: off, as in versions without it */

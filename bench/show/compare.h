@@ -1,7 +1,7 @@
 /*
  * Two campaigns side by side: for each target and metric that both have, the
- * ratio of the second to the first with an interval across runs. Judges
- * nothing: the runs of two campaigns were made one after the other, and what
+ * ratio of the second to the first with an interval across runs. It is no
+ * verdict: the runs of two campaigns were made one after the other, and what
  * the machine did meanwhile is in the ratio.
  */
 #ifndef BENCH_SHOW_COMPARE_H
