@@ -7,9 +7,8 @@ bats_require_minimum_version 1.5.0
 load command.sh
 
 CROSS=aarch64-linux-gnu
-# test_shared is none of them: it trains by the whole backend, which asks
-# OpenBLAS for products of its own when a device opens. test_linear_parts holds
-# the kernels below it to the same bits.
+# test_shared is none of them: it trains by the whole backend. test_linear_parts
+# holds the kernels below it to the same bits.
 TESTS=(tests/test_{linear,linear_parts,optimizer,dropout,gather}
 	tests/test_stem_{forward,backward,weights})
 

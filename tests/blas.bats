@@ -78,45 +78,40 @@ chosen() {
 	use_flavour pthread
 	run -0 "$BENCH" env
 	[[ "$output" == *"OpenBLAS "*", pthread, "*", 1 thread"* ]]
-	local target
-	for target in cpu-4 openblas-4; do
-		run -0 "$BENCH" measure "$target" "${TINY[@]}" --run-file row
-		[[ "$(cell row 1 device_driver)" == *", pthread, "* ]]
-		[ -z "$(chosen row)" ]
-	done
+	run -0 "$BENCH" measure openblas-4 "${TINY[@]}" --run-file row
+	[[ "$(cell row 1 device_driver)" == *", pthread, "* ]]
+	[ -z "$(chosen row)" ]
 }
 
 @test "serial: one core a process" {
 	use_flavour serial
 	run -0 "$BENCH" devices
 	[[ "$output" == *"OpenBLAS "*", serial, "* ]]
-	local target
-	for target in cpu-2 openblas-2; do
-		run -4 --separate-stderr "$BENCH" measure "$target" \
-			"${TINY[@]}"
-		[[ "$stderr" == *"serial OpenBLAS"*libopenblas0-pthread*@fork* ]]
-		run -0 "$BENCH" measure "$target@fork" "${TINY[@]}" \
-			--run-file row
-		[[ "$(cell row 1 device_driver)" == *", serial, "* ]]
-	done
+	run -4 --separate-stderr "$BENCH" measure openblas-2 "${TINY[@]}"
+	[[ "$stderr" == *"serial OpenBLAS"*libopenblas0-pthread*@fork* ]]
+	run -0 "$BENCH" measure openblas-2@fork "${TINY[@]}" --run-file row
+	[[ "$(cell row 1 device_driver)" == *", serial, "* ]]
+	# What cpu computes calls none of it.
+	run -0 "$BENCH" measure cpu-2 "${TINY[@]}" --run-file row
+	[[ "$(cell row 1 device_driver)" == *" kernels" ]]
 	# What tests ask for does not let it in.
-	BENCH_TEST_BLAS_CALLS=1 run -4 "$BENCH" measure cpu-2 "${TINY[@]}"
-	run -4 --separate-stderr "$BENCH" run cpu-1 cpu-2 "${TINY[@]}" \
-		--out made
+	BENCH_TEST_BLAS_CALLS=1 run -4 "$BENCH" measure openblas-2 "${TINY[@]}"
+	run -4 --separate-stderr "$BENCH" run openblas-1 openblas-2 \
+		"${TINY[@]}" --out made
 	[ "$(column made/runs.csv status)" = "ok error" ]
 	[[ "$(cell made/runs.csv 1 device_driver)" == *", serial, "* ]]
 	[[ "$(cell made/runs.csv 2 reason)" == *libopenblas0-pthread* ]]
 }
 
 @test "openmp: told to make no threads, and the same numbers" {
-	run -0 "$BENCH" measure cpu-4 "${TINY[@]}" --run-file usual
+	run -0 "$BENCH" measure openblas-4 "${TINY[@]}" --run-file usual
 	use_flavour openmp
 	local own
 	for own in "" 1 4; do
 		[ -z "$own" ] || export OMP_NUM_THREADS=$own
 		run -0 "$BENCH" env
 		[[ "$output" == *", openmp, "*", 1 thread"* ]]
-		run -0 "$BENCH" measure cpu-4 "${TINY[@]}" --run-file row
+		run -0 "$BENCH" measure openblas-4 "${TINY[@]}" --run-file row
 		[[ "$(cell row 1 device_driver)" == *", openmp, "* ]]
 		[[ "$(cell row 1 variables)" == *OMP_NUM_THREADS=1* ]]
 		[ "$(cell row 1 parameters_hash)" = \
@@ -128,7 +123,7 @@ chosen() {
 			[ "$(chosen row)" = OMP_NUM_THREADS ]
 		fi
 	done
-	run -0 "$BENCH" measure cpu-4@fork "${TINY[@]}"
+	run -0 "$BENCH" measure openblas-4@fork "${TINY[@]}"
 	BENCH_SET=OTHER run -0 "$BENCH" env
 	[[ "$output" == *BENCH_SET=OTHER,OMP_NUM_THREADS* ]]
 }
@@ -136,20 +131,18 @@ chosen() {
 @test "a wrong product while all multiply ends a run" {
 	make_spoiler
 	export LD_PRELOAD=$PWD/spoil.so
-	local target
-	for target in cpu-2 openblas-8; do
-		run -6 --separate-stderr "$BENCH" measure "$target" \
-			"${TINY[@]}" --run-file row
-		[[ "$stderr" == *"self-check"*"entry 5 is "* ]]
-		[[ "$stderr" == *libopenblas0-pthread* ]]
-		# Nothing was trained.
-		[[ "$output" != *,step,* ]]
-		[ -z "$(cell row 1 loop_s)" ]
-	done
-	run -6 "$BENCH" verify cpu --model tiny "${DATA[@]}" --steps 1
+	run -6 --separate-stderr "$BENCH" measure openblas-8 "${TINY[@]}" \
+		--run-file row
+	[[ "$stderr" == *"self-check"*"entry 5 is "* ]]
+	[[ "$stderr" == *libopenblas0-pthread* ]]
+	# Nothing was trained.
+	[[ "$output" != *,step,* ]]
+	[ -z "$(cell row 1 loop_s)" ]
+	run -6 "$BENCH" verify openblas --model tiny "${DATA[@]}" --steps 1
 	[[ "$output" == *"self-check"* ]]
 	# Nobody multiplies beside one core.
-	for target in cpu-1 cpu-8@fork; do
+	local target
+	for target in openblas-1 openblas-8@fork; do
 		BENCH_TEST_BLAS_CALLS=1000 run -0 "$BENCH" measure "$target" \
 			"${TINY[@]}"
 	done
@@ -171,7 +164,8 @@ make_disguise() {
 	export BENCH_TEST_BLAS_CALLS=300000
 	local core
 	for core in Haswell SkylakeX Haswell; do
-		OPENBLAS_CORETYPE=$core run "$BENCH" measure cpu-8 "${TINY[@]}"
+		OPENBLAS_CORETYPE=$core run "$BENCH" measure openblas-8 \
+			"${TINY[@]}"
 		[ "$status" -ne 6 ] || break
 	done
 	[ "$status" -eq 6 ] || skip "the race is never lost here"

@@ -38,7 +38,7 @@ build_of() {
 	for build in $HERE; do
 		BENCH_ISA=$build run -0 "$BENCH" measure cpu-1 "${TINY[@]}" \
 			--run-file "$build"
-		[[ "$(build_of "$build")" == "$build kernels,"* ]]
+		[[ "$(build_of "$build")" == "$build kernels"* ]]
 	done
 	run -0 "$BENCH" measure cpu-1 "${TINY[@]}" --run-file best
 	[ "$(build_of best)" = "$(build_of "${HERE%% *}")" ]
@@ -85,7 +85,7 @@ build_of() {
 	for build in $HERE; do
 		export BENCH_TEST_ISA=$build
 		run -0 "$BENCH" measure cpu-1 "${TINY[@]}" --run-file row
-		[[ "$(build_of row)" == "$build kernels,"* ]]
+		[[ "$(build_of row)" == "$build kernels"* ]]
 		BENCH_ISA=none run -4 "$BENCH" measure cpu-1 "${TINY[@]}"
 		[[ "$output" == *"choose among: ${here// /, }" ]]
 		here=${here#* }
@@ -104,7 +104,7 @@ build_of() {
 		[ $cpu = Nehalem ] || has="avx2 portable"
 		on $cpu "$BENCH" measure cpu-1 "${TINY[@]}" --run-file $cpu \
 			>rows 2>err
-		[[ "$(build_of $cpu)" == "${has%% *} kernels,"* ]]
+		[[ "$(build_of $cpu)" == "${has%% *} kernels"* ]]
 		for build in "${BUILDS[@]}"; do
 			[[ " $has " != *" $build "* ]] || continue
 			BENCH_ISA=$build run -4 --separate-stderr \

@@ -12,7 +12,6 @@
 #include "backends/cpu/isa.h"
 #include "backends/cpu/profile.h"
 #include "backends/cpu/solvers/joint.h"
-#include "backends/host/blas.h"
 
 extern const struct backend cpu_backend;
 
@@ -49,7 +48,8 @@ static int cpu_open(const struct device_request *request,
 	const struct cpu_kernels *kernels = cpu_choose_kernels(err);
 	struct cpu_device *cpu;
 
-	if (!kernels || blas_prepare(request->threads, err))
+	(void)request;
+	if (!kernels)
 		return -1;
 	cpu = malloc(sizeof(*cpu));
 	if (!cpu)
@@ -62,12 +62,9 @@ static int cpu_open(const struct device_request *request,
 
 static void cpu_describe(struct device *device, struct device_info *info)
 {
-	char blas[96];
-
 	host_describe_cpu(info);
-	blas_describe(blas, sizeof(blas));
-	snprintf(info->driver, sizeof(info->driver), "%s kernels, %s",
-		 ((struct cpu_device *)device)->kernels->name, blas);
+	snprintf(info->driver, sizeof(info->driver), "%s kernels",
+		 ((struct cpu_device *)device)->kernels->name);
 }
 
 static void cpu_free(struct program *program)
@@ -427,7 +424,6 @@ const struct backend cpu_backend = {
 		      1u << PRECISION_FP16 | 1u << PRECISION_BF16_STORAGE,
 	.trains_at_once = 1,
 	.shares = 1,
-	.library = &blas_library,
 	.sample_bytes = cpu_sample_bytes,
 	.open = cpu_open,
 	.close = host_close,
