@@ -10,6 +10,7 @@
 #include "backends/contract/backend.h"
 #include "bench/app/check_command.h"
 #include "bench/app/compare_command.h"
+#include "bench/app/complete_command.h"
 #include "bench/app/data_command.h"
 #include "bench/app/info_command.h"
 #include "bench/app/measure.h"
@@ -49,6 +50,7 @@ static const struct {
 	[VERB_DEVICES] = { devices_command, 1, 0 },
 	[VERB_ENV] = { env_command, 1, 0 },
 	[VERB_DATA] = { data_command, 0, 0 },
+	[VERB_COMPLETE] = { complete_command, 0, 0 },
 	/* bench help asks for what run() prints before any verb. */
 };
 

@@ -43,7 +43,7 @@ fails() {
 }
 
 @test "what is unknown names the choices" {
-	fails 2 "verify, devices, env, data, help" frobnicate
+	fails 2 "data, complete, help" frobnicate
 	fails 2 "see bench run --help" run --frobnicate
 	fails 2 "mnist-2019, alexnet, ddp-toy, resnet34, resnet50, tiny" \
 		run --model vgg

@@ -14,6 +14,10 @@ setup() {
 	"$BENCH" help --generate bash >bash
 	"$BENCH" help --generate zsh >zsh/_bench
 	"$BENCH" help --generate fish >fish
+	# Shells ask the command.
+	mkdir bin
+	ln -s "$BENCH" bin/bench
+	PATH=$PWD/bin:$PATH
 	mkdir 'here/my folder' -p
 	touch here/rows.csv 'here/my folder/more.csv'
 	cd here || return 1
@@ -140,7 +144,8 @@ offers_arguments() {
 	[[ $("$BENCH" verify --help) == *"iterations in total (50)"* ]]
 	[[ $("$BENCH" check --help) != *"50"* ]]
 	grep -q "^To verify: stop after N iterations in total (50)" ../bench.1
-	grep -q "stop after N iterations in total (50)" ../zsh/_bench
+	bench complete -- verify --steps |
+		grep -q "stop after N iterations in total (50)"
 }
 
 @test "man page: every verb with its options, and every option" {

@@ -19,12 +19,15 @@ static const struct option_row *find_option(const char *name)
 	return NULL;
 }
 
-static void words_of(const struct argument *argument, char text[MOST_TEXT])
+/* Those that begin with what is typed, a line each. */
+static void words_of(const struct argument *argument, const char *typed,
+		     char text[MOST_TEXT])
 {
 	FILE *out = fmemopen(text, MOST_TEXT, "w");
+	const struct offered offered = { out, "", typed };
 
 	assert_non_null(out);
-	argument_print_words(out, argument);
+	argument_offer_words(&offered, argument);
 	assert_int_equal(fclose(out), 0);
 }
 
@@ -63,26 +66,31 @@ static void words_come_from_names_and_registries(void **state)
 	struct argument argument = named("on|off");
 
 	(void)state;
-	words_of(&argument, text);
-	assert_string_equal(text, " on off");
+	words_of(&argument, "", text);
+	assert_string_equal(text, "on\noff\n");
 	argument = named("auto|N|SET");
-	words_of(&argument, text);
-	assert_string_equal(text, " auto mnist fashion-mnist");
+	words_of(&argument, "", text);
+	assert_string_equal(text, "auto\nmnist\nfashion-mnist\n");
 	argument = named("MODEL");
-	words_of(&argument, text);
-	assert_non_null(strstr(text, " mnist mnist-example"));
+	words_of(&argument, "", text);
+	assert_non_null(strstr(text, "mnist\nmnist-example\n"));
 	argument = named("BACKEND");
-	words_of(&argument, text);
-	assert_non_null(strstr(text, " cpu openblas"));
+	words_of(&argument, "", text);
+	assert_non_null(strstr(text, "cpu\nopenblas\n"));
 	assert_null(strstr(text, "reference"));
 	argument = named("TARGET");
-	words_of(&argument, text);
-	assert_non_null(strstr(text, " cpu-1 "));
-	assert_non_null(strstr(text, " cpu-1@threads"));
-	assert_non_null(strstr(text, " cpu-64"));
-	assert_non_null(strstr(text, " opencl "));
-	assert_non_null(strstr(text, " opencl-2 "));
-	assert_null(strstr(text, "opencl-1 "));
+	words_of(&argument, "", text);
+	assert_non_null(strstr(text, "cpu-1\n"));
+	assert_non_null(strstr(text, "cpu-64\n"));
+	assert_non_null(strstr(text, "\nopencl\n"));
+	assert_non_null(strstr(text, "\nopencl-2\n"));
+	assert_null(strstr(text, "opencl-1\n"));
+	/* Those with a transport wait for the @. */
+	assert_null(strchr(text, '@'));
+	words_of(&argument, "cpu-1@", text);
+	assert_non_null(strstr(text, "cpu-1@threads\n"));
+	words_of(&argument, "cpu-8@", text);
+	assert_non_null(strstr(text, "cpu-8@fork\n"));
 	assert_null(strstr(text, "cpu-8@threads"));
 	assert_null(strstr(text, "cpu-8@self"));
 }
@@ -96,8 +104,8 @@ static void options_have_arguments(void **state)
 	assert_int_equal(option_argument(find_option("quick"), &argument), 0);
 	assert_int_equal(option_argument(find_option("format"), &argument), 1);
 	assert_int_equal(argument_offer(&argument), OFFER_WORDS);
-	words_of(&argument, text);
-	assert_string_equal(text, " plain github post");
+	words_of(&argument, "", text);
+	assert_string_equal(text, "plain\ngithub\npost\n");
 	assert_int_equal(option_argument(find_option("out"), &argument), 1);
 	assert_int_equal(argument_offer(&argument), OFFER_FOLDERS);
 	assert_int_equal(option_argument(find_option("seed"), &argument), 1);
@@ -121,11 +129,11 @@ static void verbs_have_arguments(void **state)
 	assert_true(argument.repeats);
 	assert_int_equal(argument_offer(&argument), OFFER_FILES);
 	assert_int_equal(verb_argument(VERB_DATA, 0, &argument), 1);
-	words_of(&argument, text);
-	assert_string_equal(text, " get check list");
+	words_of(&argument, "", text);
+	assert_string_equal(text, "get\ncheck\nlist\n");
 	assert_int_equal(verb_argument(VERB_DATA, 1, &argument), 1);
-	words_of(&argument, text);
-	assert_string_equal(text, " mnist fashion-mnist");
+	words_of(&argument, "", text);
+	assert_string_equal(text, "mnist\nfashion-mnist\n");
 	assert_int_equal(verb_argument(VERB_DATA, 2, &argument), 0);
 }
 

@@ -246,7 +246,7 @@ static const struct {
 	const char *line, *says, *too;
 } bad_lines[] = {
 	{ "frobnicate", "frobnicate",
-	  "verify, devices, env, data, help" },
+	  "data, complete, help" },
 	{ "--quick", "--quick", "run, infer, measure" },
 	{ "-x", "unknown option -x before a verb", "run, infer, measure" },
 	{ "rnu", "unknown verb 'rnu'", "did you mean 'run'?" },

@@ -8,8 +8,18 @@
 #include "bench/verify/verify.h"
 #include "models/model.h"
 
+void argument_offer_word(const struct offered *offered, const char *word,
+			 const char *description)
+{
+	if (strncmp(word, offered->typed, strlen(offered->typed)) ||
+	    (strchr(word, '@') && !strchr(offered->typed, '@')))
+		return;
+	fprintf(offered->out, "%s%s%s%s\n", offered->prefix, word,
+		description ? "\t" : "", description ? description : "");
+}
+
 /* Powers of two; those with another transport than the usual have an @. */
-static void print_targets(FILE *out)
+static void offer_targets(const struct offered *offered)
 {
 	const struct backend *backend = NULL;
 	struct target target;
@@ -27,62 +37,56 @@ static void print_targets(FILE *out)
 					 backend->name, n, by->name);
 				if (!by->unavailable &&
 				    !target_parse(&target, text, &refused))
-					fprintf(out, " %s", target.name);
+					argument_offer_word(offered,
+							    target.name, NULL);
 			}
 		}
 }
 
-static void print_backends(FILE *out)
+static void offer_backends(const struct offered *offered)
 {
 	const struct backend *backend = NULL;
 
 	while ((backend = backend_next(backend)))
 		if (verify_compares(backend))
-			fprintf(out, " %s", backend->name);
+			argument_offer_word(offered, backend->name, NULL);
 }
 
-static void print_models(FILE *out)
+static void offer_models(const struct offered *offered)
 {
 	const struct model *model = NULL;
 
 	while ((model = model_next(model)))
-		fprintf(out, " %s", model->name);
+		argument_offer_word(offered, model->name, NULL);
 }
 
-static void print_sets(FILE *out)
+static void offer_sets(const struct offered *offered)
 {
 	const struct dataset_known *known = NULL;
 
 	while ((known = dataset_known_next(known)))
-		fprintf(out, " %s", known->name);
+		argument_offer_word(offered, known->name, NULL);
 }
 
-void verb_print_words(FILE *out)
+static void offer_verbs(const struct offered *offered)
 {
 	for (int v = 0; v < VERB_COUNT; v++)
-		fprintf(out, " %s", verb_rows[v].name);
-}
-
-void option_print_words(FILE *out, const struct option_row *row)
-{
-	fprintf(out, " --%s", row->name);
-	if (row->letter)
-		fprintf(out, " -%c", row->letter);
+		argument_offer_word(offered, verb_rows[v].name, NULL);
 }
 
 static const struct kind {
 	const char *name;
 	enum offer offer;
-	void (*print)(FILE *out);
+	void (*offer_all)(const struct offered *offered);
 } kinds[] = {
 	{ "FILE", OFFER_FILES, NULL },
 	{ "DIR", OFFER_FOLDERS, NULL },
 	{ "PROGRAM", OFFER_FILES, NULL },
-	{ "TARGET", OFFER_WORDS, print_targets },
-	{ "BACKEND", OFFER_WORDS, print_backends },
-	{ "MODEL", OFFER_WORDS, print_models },
-	{ "SET", OFFER_WORDS, print_sets },
-	{ "VERB", OFFER_WORDS, verb_print_words },
+	{ "TARGET", OFFER_WORDS, offer_targets },
+	{ "BACKEND", OFFER_WORDS, offer_backends },
+	{ "MODEL", OFFER_WORDS, offer_models },
+	{ "SET", OFFER_WORDS, offer_sets },
+	{ "VERB", OFFER_WORDS, offer_verbs },
 };
 
 static const struct kind *find_kind(const char *name, int length)
@@ -162,20 +166,23 @@ enum offer argument_offer(const struct argument *argument)
 	return best;
 }
 
-void argument_print_words(FILE *out, const struct argument *argument)
+void argument_offer_words(const struct offered *offered,
+			  const struct argument *argument)
 {
 	const char *word = NULL;
+	char literal[64];
 	int length = 0;
 
 	for (int i = 0; argument->choices && i < OPTION_MOST_CHOICES &&
 			argument->choices[i]; i++)
-		fprintf(out, " %s", argument->choices[i]);
+		argument_offer_word(offered, argument->choices[i], NULL);
 	while ((word = next_word(argument, word, &length))) {
 		const struct kind *kind = find_kind(word, length);
 
+		snprintf(literal, sizeof(literal), "%.*s", length, word);
 		if (is_literal(word))
-			fprintf(out, " %.*s", length, word);
-		else if (kind && kind->print)
-			kind->print(out);
+			argument_offer_word(offered, literal, NULL);
+		else if (kind && kind->offer_all)
+			kind->offer_all(offered);
 	}
 }

@@ -32,12 +32,19 @@ int verb_argument(enum verb verb, int position, struct argument *argument);
 
 enum offer argument_offer(const struct argument *argument);
 
-/* The words of OFFER_WORDS, each with a blank before it. */
-void argument_print_words(FILE *out, const struct argument *argument);
+/* Words that begin with what is typed are printed to out, a line each, after
+ * prefix. Targets with a transport are many: they wait for an @. */
+struct offered {
+	FILE *out;
+	const char *prefix, *typed;
+};
 
-/* " --name", and " -letter" if it has one. */
-void option_print_words(FILE *out, const struct option_row *row);
+/* description follows a tab; NULL: none. */
+void argument_offer_word(const struct offered *offered, const char *word,
+			 const char *description);
 
-void verb_print_words(FILE *out); /* " name" of each */
+/* The words of OFFER_WORDS. */
+void argument_offer_words(const struct offered *offered,
+			  const struct argument *argument);
 
 #endif

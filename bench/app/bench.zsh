@@ -1,40 +1,19 @@
 #compdef bench
 # Completion of bench for zsh. From: bench help --generate zsh
 
-# Targets with a transport are many: they wait for the @.
-_bench_words() {
-	local -a options words
-
-	# _arguments puts options of compadd in front.
-	zparseopts -D -E -a options J: V: X: x: 1 2 n F: M: o
-	words=("$@")
-	[[ $PREFIX == *@* ]] || words=("${(@)words:#*@*}")
-	compadd "${options[@]}" -- "${words[@]}"
-}
-
 _bench() {
-	local curcontext=$curcontext state line
-	local -a state_descr verbs common specs
-	local -A opt_args
+	local -a lines
 
-	verbs=(
-		# @verbs@
-	)
-	common=(
-		# @common@
-	)
-	_arguments -C \
-		"${common[@]}" \
-		'1:verb:->verb' \
-		'*::argument:->rest' && return
-	if [[ $state == verb ]]; then
-		_describe -t verbs verb verbs
-		return
-	fi
-	case $words[1] in
-	# @cases@
+	lines=("${(@f)$("$words[1]" complete -- \
+		"${(@)words[2,CURRENT-1]}" "$PREFIX" 2>/dev/null)}")
+	case $lines[1] in
+	files) compset -P '--*='; _files ;;
+	folders) compset -P '--*='; _files -/ ;;
+	words)
+		lines=("${(@)lines[2,-1]//:/\\:}")
+		lines=("${(@)lines/$'\t'/:}")
+		_describe -t bench bench lines ;;
 	esac
-	_arguments -s -S "${specs[@]}"
 }
 
 _bench "$@"

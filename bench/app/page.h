@@ -1,7 +1,7 @@
 /*
- * `bench help --generate`: the man page and the completions of shells. Each is
- * a template in bench/app/, where a line with @NAME@ stands for what the
- * tables of options, targets, models and data sets give.
+ * `bench help --generate`: the man page and the completions of shells, from
+ * files in bench/app/. In that of the man page a line with @NAME@ stands for
+ * what the tables of options, models and data sets give.
  */
 #ifndef BENCH_APP_PAGE_H
 #define BENCH_APP_PAGE_H

@@ -63,6 +63,8 @@ const struct verb_row verb_rows[VERB_COUNT] = {
 		       "describe the machine and this build" },
 	[VERB_DATA] = { "data", "get|check|list [SET]",
 			"get and check data sets" },
+	[VERB_COMPLETE] = { "complete", "[WORD ...]",
+			    "print what a shell may offer next" },
 	[VERB_HELP] = { "help", "[VERB]",
 			"help for a verb; man page, completions" },
 };
