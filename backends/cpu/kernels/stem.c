@@ -25,7 +25,7 @@ static size_t points(const struct stem_shape *shape)
 	       ISA_NAME(stem_direct_data_weights)(shape);
 }
 
-/* U is in tiles too where forward multiplies tiles, */
+/* Forward multiplies dropped planes along where it multiplies tiles, */
 static int forward_is_dense(const struct stem_shape *shape)
 {
 	return ISA_NAME(stem_points_tiled)(shape) > 0;

@@ -23,8 +23,6 @@
  * takes 110,000: 74,000 the products, 23,800 stem_input.c, 12,000 pooling.
  */
 #include "backends/cpu/kernels/stem_direct_forward_amx.h"
-#include "backends/cpu/kernels/stem_forward_amx.h"
-#include "backends/cpu/kernels/stem_points_amx.h"
 #include "backends/cpu/kernels/stem_pool.h"
 
 /* Vectors of a strip: what one product has in registers, or twice. */
@@ -64,8 +62,6 @@ size_t ISA_NAME(stem_forward_scratch)(const struct stem_shape *shape)
 #ifdef __AMX_BF16__
 	if (stem_is_direct(shape))
 		return ISA_NAME(stem_direct_forward_scratch)(shape);
-	if (stem_forward_fits_tiles(shape))
-		return ISA_NAME(stem_forward_tiled_scratch)(shape);
 #endif
 	return patches_size(shape) +
 	       STEM_POINTS * (stem_stride(shape->middle, STRIP) +
@@ -241,10 +237,6 @@ void ISA_NAME(stem_forward)(const struct stem_shape *shape,
 	if (stem_is_direct(shape)) {
 		ISA_NAME(stem_direct_forward)(shape, weights, batch, out,
 					      winners, signs, scratch);
-		return;
-	}
-	if (stem_forward_fits_tiles(shape)) {
-		ISA_NAME(stem_forward_tiled)(&task, scratch);
 		return;
 	}
 #endif

@@ -22,8 +22,8 @@ void ISA_NAME(stem_transform)(const struct stem_shape *shape,
 			      const float *weights, float *points);
 
 /*
- * Floats of U[STEM_POINTS][outputs][middle], and so many in tiles behind it;
- * direct convolutions have tiles alone.
+ * Floats of U[STEM_POINTS][outputs][middle]; a direct convolution has tiles
+ * instead.
  */
 INLINE size_t stem_points_plain(const struct stem_shape *shape)
 {

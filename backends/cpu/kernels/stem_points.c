@@ -8,8 +8,14 @@
  */
 #include "backends/cpu/kernels/stem_direct_data_amx.h"
 #include "backends/cpu/kernels/stem_direct_forward_amx.h"
-#include "backends/cpu/kernels/stem_points_amx.h"
 #include "backends/cpu/kernels/winograd.h"
+
+#ifdef __AMX_BF16__
+size_t ISA_NAME(stem_points_tiled)(const struct stem_shape *shape)
+{
+	return stem_is_direct(shape) ? ISA_NAME(stem_direct_tiled)(shape) : 0;
+}
+#endif
 
 size_t ISA_NAME(stem_points_direct)(const struct stem_shape *shape)
 {
@@ -75,7 +81,4 @@ void ISA_NAME(stem_transform)(const struct stem_shape *shape,
 			windows_transform(from + i, middle, shape->middle - i,
 					  to + i, apart);
 	}
-#ifdef __AMX_BF16__
-	ISA_NAME(stem_points_tile)(shape, points);
-#endif
 }

@@ -1,7 +1,7 @@
 /*
  * The end of the stem forward: y = A^T M A of a plane and vector of tiles, its
  * quadrants' maxima, and where they are stored. stem_forward.c and
- * stem_forward_amx.c share it.
+ * stem_direct_forward_amx.c share it.
  */
 #ifndef BACKENDS_CPU_KERNELS_STEM_POOL_H
 #define BACKENDS_CPU_KERNELS_STEM_POOL_H
