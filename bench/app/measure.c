@@ -13,6 +13,7 @@
 #include "bench/run/plan.h"
 #include "bench/run/ranks.h"
 #include "bench/run/target.h"
+#include "bench/run/training.h"
 #include "bench/system/clock.h"
 #include "bench/system/cpus.h"
 #include "bench/system/file.h"

@@ -6,8 +6,8 @@
 #define BENCH_RUN_PLAN_H
 
 #include "bench/options/options.h"
+#include "bench/run/job.h"
 #include "bench/run/target.h"
-#include "bench/run/training.h"
 
 /* Model, recipe and batch sizes; everything that needs no data. Of what only
  * some targets take, what this one does. A file of weights is held against the
