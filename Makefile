@@ -93,7 +93,7 @@ LINKING := $(if $(SAN),-fsanitize=$(SAN),-pie -Wl$(comma)-z$(comma)relro \
 # Allocations of our own objects are counted: bench/system/allocation.c. The
 # linker's --wrap sees those of -flto as well, which tests/test_counts.c shows.
 WRAPPED := malloc calloc realloc aligned_alloc posix_memalign
-# What plug-ins call of the program: backends/group/plugin.h.
+# What plug-ins call of the program: backends/parallel/plugin.h.
 FOR_PLUGINS := error_set error_memory group_slice buckets_number \
 	bucket_slice meeting_blame
 # Else a line of text anywhere moves hot loops to other places in a cache line,
@@ -113,8 +113,8 @@ SOURCES := $(filter-out backends/mpi/%,$(wildcard models/*.c backends/*/*.c \
 	backends/cpu/solvers/*.c backends/opencl/*/*.c bench/*.c bench/*/*.c))
 OBJECTS := $(SOURCES:%.c=$O/%.o)
 KERNELS := $(wildcard backends/opencl/kernels/*.cl)
-TEMPLATES := $(wildcard bench/app/bench.*)
-STYLES := $(wildcard bench/show/*.css)
+TEMPLATES := $(wildcard bench/commands/bench.*)
+STYLES := $(wildcard bench/report/*.css)
 SCRIPTS := $(wildcard plot/*.gp)
 
 # The same kernels for several instruction sets; the best is chosen at run time.
@@ -229,11 +229,11 @@ $B/kernels/%.cl.h: backends/opencl/kernels/%.cl
 	@mkdir -p $(@D)
 	$Q{ printf '%s\n' '"#line 1 \"$*.cl\"\n",'; $(STRINGS); } > $@
 
-$B/app/%.h: bench/app/%
+$B/commands/%.h: bench/commands/%
 	@mkdir -p $(@D)
 	$Q$(STRINGS) > $@
 
-$B/show/%.h: bench/show/%
+$B/report/%.h: bench/report/%
 	@mkdir -p $(@D)
 	$Q$(STRINGS) > $@
 
@@ -244,11 +244,11 @@ $B/plot/%.h: plot/%
 $(filter $O/backends/opencl/%,$(OBJECTS)): \
 	$(KERNELS:backends/opencl/%.cl=$B/%.cl.h)
 $(filter $O/backends/opencl/%,$(OBJECTS)): DEFINES = -I$B
-$O/bench/app/page.o: $(TEMPLATES:bench/%=$B/%.h)
-$O/bench/app/page.o: DEFINES = -I$B
-$O/bench/show/plot_report.o: $(STYLES:bench/%=$B/%.h)
-$O/bench/show/plot.o: $(SCRIPTS:%=$B/%.h)
-$(filter $O/bench/show/%,$(OBJECTS)): DEFINES = -I$B
+$O/bench/commands/page.o: $(TEMPLATES:bench/%=$B/%.h)
+$O/bench/commands/page.o: DEFINES = -I$B
+$O/bench/report/plot_report.o: $(STYLES:bench/%=$B/%.h)
+$O/bench/report/plot.o: $(SCRIPTS:%=$B/%.h)
+$(filter $O/bench/report/%,$(OBJECTS)): DEFINES = -I$B
 
 # What a program says of itself is compiled anew when it changes.
 GIT := test -e .git && git -c 'safe.directory=$(CURDIR)'

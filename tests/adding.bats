@@ -15,7 +15,7 @@ setup() {
 	mkdir -p tree/build
 	cd tree || return
 	cp -a "$top"/{.ci,Makefile,models,backends,bench,plot} .
-	cp -a "$BUILT"/{obj,kernels,app,show,plot} build/
+	cp -a "$BUILT"/{obj,kernels,commands,report,plot} build/
 	rm -rf build/obj/tests
 	unset MAKEFLAGS MAKELEVEL
 }

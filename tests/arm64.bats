@@ -30,12 +30,15 @@ setup_file() {
 	command -v $CROSS-gcc >/dev/null || return 0
 	unset MAKEFLAGS MAKELEVEL
 	cd "$BATS_TEST_DIRNAME/.." || return
+	local kernels
+	mapfile -t kernels < <(find backends/cpu/kernels -name '*.c' \
+		! -name '*_amx.c')
 	make_for "$BATS_FILE_TMPDIR/arm64" -O1 models/*.c \
-		backends/{contract,cpu,cpu/kernels,cpu/solvers}/*.c \
+		backends/{contract,cpu,cpu/solvers}/*.c "${kernels[@]}" \
 		backends/{host,reference}/*.c bench/system/allocation.c \
 		"${TESTS[@]/%/.c}" tests/arm64/cmocka.c
 	make_for "$BATS_FILE_TMPDIR/checked" -fsyntax-only bench/main.c \
-		bench/*/*.c backends/{group,null,openblas}/*.c \
+		bench/*/*.c backends/{parallel,null,openblas}/*.c \
 		backends/opencl/{,*/}*.c
 }
 
@@ -54,7 +57,8 @@ setup() {
 	# Each file once, allocation.c twice.
 	[ "$(grep -c '^CC [bm].*\.c' "$BATS_FILE_TMPDIR/log")" -eq \
 		$(($(cd "$BATS_TEST_DIRNAME/.." && find models backends bench \
-			-name '*.c' ! -path 'backends/mpi/*' | wc -l) + 1)) ]
+			-name '*.c' ! -path 'backends/mpi/*' \
+			! -name '*_amx.c' | wc -l) + 1)) ]
 	# Of the kernels there is one build, and no instruction of x86-64.
 	[ -s "$OBJECTS/backends/cpu/kernels/table.portable.o" ]
 	[ "$(find "$OBJECTS" -name '*.avx*.o' -o -name '*.amx.o')" = "" ]

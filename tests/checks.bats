@@ -67,38 +67,38 @@ accepts_line() {
 	refuses_include backends/a.c '"bench/system/clock.h"'
 	refuses_include backends/contract/a.c '"backends/cpu/cpu.h"'
 	refuses_include backends/contract/a.c '"backends/host/blas.h"'
-	refuses_include backends/cpu/a.c '"backends/group/replica.h"'
+	refuses_include backends/cpu/a.c '"backends/parallel/replica.h"'
 	refuses_include backends/cpu/a.c '"backends/opencl/opencl.h"'
 	refuses_include backends/cpu/a.c '"kernels/linear.cl.h"'
 	refuses_include backends/cpu/kernels/a.c '"bench/system/clock.h"'
 	refuses_include backends/opencl/a.c '"backends/cpu/kernels/a.h"'
-	refuses_include bench/run/a.c '"backends/contract/plan.h"'
-	refuses_include bench/run/a.c '"backends/cpu/cpu.h"'
-	refuses_include bench/run/a.c '"tests/rows.h"'
+	refuses_include bench/plan/a.c '"backends/contract/plan.h"'
+	refuses_include bench/plan/a.c '"backends/cpu/cpu.h"'
+	refuses_include bench/plan/a.c '"tests/rows.h"'
 	accepts_include models/a.c '"models/model.h"'
 	accepts_include backends/contract/a.c '"models/model.h"'
 	accepts_include backends/cpu/a.c '"backends/contract/plan.h"'
 	accepts_include backends/cpu/a.c '"backends/cpu/kernels/a.h"'
 	accepts_include backends/cpu/kernels/a.c '"backends/cpu/cpu.h"'
 	accepts_include backends/opencl/a.c '"kernels/linear.cl.h"'
-	accepts_include bench/run/a.c '"backends/group/replica.h"'
+	accepts_include bench/plan/a.c '"backends/parallel/replica.h"'
 	accepts_include tests/a.c '"backends/cpu/cpu.h"'
 }
 
 @test "layers: rooms of bench/ include in one direction" {
 	refuses_include bench/system/a.c '"bench/record/csv.h"'
-	refuses_include bench/record/a.h '"bench/show/table.h"'
-	refuses_include bench/record/a.c '"backends/group/replica.h"'
-	refuses_include bench/show/a.c '"bench/run/slowdown.h"'
+	refuses_include bench/record/a.h '"bench/report/table.h"'
+	refuses_include bench/record/a.c '"backends/parallel/replica.h"'
+	refuses_include bench/report/a.c '"bench/plan/slowdown.h"'
 	refuses_include bench/verify/a.c '"bench/gate/check.h"'
-	refuses_include bench/gate/a.c '"bench/app/check_command.h"'
+	refuses_include bench/gate/a.c '"bench/commands/check_command.h"'
 	refuses_include bench/gate/a.c '"plot/style.gp.h"'
-	refuses_include bench/app/a.c '"bench/a.h"'
+	refuses_include bench/commands/a.c '"bench/a.h"'
 	accepts_include bench/system/a.c '"backends/contract/error.h"'
-	accepts_include bench/gate/a.c '"bench/run/child.h"'
-	accepts_include bench/app/a.c '"app/bench.1.in.h"'
-	accepts_include bench/show/a.c '"plot/style.gp.h"'
-	accepts_include bench/main.c '"bench/app/check_command.h"'
+	accepts_include bench/gate/a.c '"bench/launch/child.h"'
+	accepts_include bench/commands/a.c '"commands/bench.1.in.h"'
+	accepts_include bench/report/a.c '"plot/style.gp.h"'
+	accepts_include bench/main.c '"bench/commands/check_command.h"'
 }
 
 @test "layers: all of bench/ is in rooms, which have an order" {
@@ -109,29 +109,29 @@ accepts_line() {
 	refuses check-layers bench/a.c:1: 'no room'
 	rm "$TREE/bench/a.c"
 	accepts check-layers
-	sed -i 's/^room record .*/& show/' "$TREE/.ci/check-layers"
-	refuses check-layers .ci/check-layers: 'room record: show'
+	sed -i 's/^room record .*/& report/' "$TREE/.ci/check-layers"
+	refuses check-layers .ci/check-layers: 'room record: report'
 	cp "$BATS_TEST_DIRNAME/../.ci/check-layers" "$TREE/.ci/"
-	sed -i 's/^room door .*/&\nroom record show/' "$TREE/.ci/check-layers"
+	sed -i 's/^room door .*/&\nroom record report/' "$TREE/.ci/check-layers"
 	refuses check-layers .ci/check-layers: 'room record: has a line'
 }
 
 @test "layers: headers of a room do not include each other" {
-	plant bench/run/a.h '#include "bench/run/b.h"'
-	plant bench/run/b.h '' '#include "bench/run/c.h"'
-	plant bench/run/c.h '#include "bench/system/text.h"'
-	plant bench/run/d.h '#include "bench/run/a.h"'
+	plant bench/plan/a.h '#include "bench/plan/b.h"'
+	plant bench/plan/b.h '' '#include "bench/plan/c.h"'
+	plant bench/plan/c.h '#include "bench/system/text.h"'
+	plant bench/plan/d.h '#include "bench/plan/a.h"'
 	accepts check-layers
-	plant bench/run/c.h '' '' '#include "bench/run/a.h"'
+	plant bench/plan/c.h '' '' '#include "bench/plan/a.h"'
 	run -1 "$TREE/.ci/check-layers"
 	[ "${#lines[@]}" -eq 1 ]
-	[[ "$output" =~ ^bench/run/[abc].h:[123]:\ a\ circle\ of\ includes:\  ]]
+	[[ "$output" =~ ^bench/plan/[abc].h:[123]:\ a\ circle\ of\ includes:\  ]]
 	for name in a b c; do
-		[[ "$output" == *"bench/run/$name.h"* ]]
+		[[ "$output" == *"bench/plan/$name.h"* ]]
 	done
-	[[ "$output" != *bench/run/d.h* ]]
-	plant bench/run/c.h '#include "bench/run/c.h"'
-	refuses check-layers bench/run/c.h:1: circle
+	[[ "$output" != *bench/plan/d.h* ]]
+	plant bench/plan/c.h '#include "bench/plan/c.h"'
+	refuses check-layers bench/plan/c.h:1: circle
 }
 
 @test "layers: a path starts at the root" {
@@ -167,8 +167,8 @@ accepts_line() {
 	refuses_line backends/a.c '	exit(1);' bench/main.c
 	refuses_line bench/a.c '	posix_spawnp(&pid);' \
 		bench/system/process.c
-	refuses_line bench/run/core.c '	kill(pid, 9);' \
-		bench/run/child.c
+	refuses_line bench/train/core.c '	kill(pid, 9);' \
+		bench/launch/child.c
 	refuses_line bench/a.c '	sigaction(2, &a, 0);' \
 		bench/system/interrupt.c
 	refuses_line bench/a.c '	setenv("A", "b", 1);' \
@@ -301,11 +301,11 @@ make_function() {
 	cp "$BATS_TEST_DIRNAME/../.ci/packages" "$TREE/.ci/"
 	cd "$TREE"
 	plant bench/main.c 'int a;' # without it, the Makefile knows no sources
-	plant bench/run/a.h 'int a(int);'
+	plant bench/plan/a.h 'int a(int);'
 	make check-headers
-	plant bench/run/a.h 'size_t a(int);'
+	plant bench/plan/a.h 'size_t a(int);'
 	run -2 make check-headers
-	[[ "$output" == *bench/run/a.h:1* ]]
+	[[ "$output" == *bench/plan/a.h:1* ]]
 }
 
 @test "messages: literals are joined, with their first line" {

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/run/peaks.h"
+#include "bench/train/peaks.h"
 #include "backends/cpu/isa.h"
 #include "backends/cpu/solvers/gather_conv.h"
 #include "backends/host/host.h"

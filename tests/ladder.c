@@ -28,8 +28,8 @@
 
 #include "backends/cpu/isa.h"
 #include "bench/data/dataset.h"
-#include "bench/record/stats.h"
-#include "bench/run/peaks.h"
+#include "bench/statistics/stats.h"
+#include "bench/train/peaks.h"
 #include "bench/system/clock.h"
 #include "bench/system/number.h"
 #include "models/random.h"

@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/app/measure.h"
-#include "bench/app/run_command.h"
+#include "bench/commands/measure.h"
+#include "bench/commands/run_command.h"
 #include "bench/verify/verify.h"
 
 #define MOST_WORDS 24

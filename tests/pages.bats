@@ -257,6 +257,6 @@ offers_arguments() {
 @test "no template is called like the page that is made of it" {
 	[ -d "$TOP/bench" ] || skip "the sources are not here"
 	# man prints a template without what stands for its @lines@.
-	[ -s "$TOP/bench/app/bench.1.in" ]
+	[ -s "$TOP/bench/commands/bench.1.in" ]
 	[ -z "$(find "$TOP/bench" -name '*.[0-9]')" ]
 }

@@ -23,7 +23,7 @@ plugin() {
 solo() {
 	plugin "${1:-solo}" <<-END
 	#include <stdio.h>
-	#include "backends/group/plugin.h"
+	#include "backends/parallel/plugin.h"
 	static int solo_launch(const struct transport *transport, int size,
 			       const struct group_job *job, struct error *err)
 	{

@@ -32,7 +32,7 @@
 #include "bench/system/number.h"
 #include "bench/gate/gate.h"
 #include "bench/gate/verdict.h"
-#include "bench/record/stats.h"
+#include "bench/statistics/stats.h"
 #include "models/random.h"
 #include "tests/recorded.h"
 

@@ -5,7 +5,7 @@
 #include "tests/subject.h"
 
 #include "bench/record/csv.h"
-#include "bench/app/measure.h"
+#include "bench/commands/measure.h"
 #include "tests/rows.h"
 
 #define TRAIN 130 /* five batches of 32, the last one of 2 */

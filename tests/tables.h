@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "bench/show/table.h"
+#include "bench/report/table.h"
 #include "tests/rows.h"
 
 static struct campaign campaign;

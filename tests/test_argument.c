@@ -1,5 +1,5 @@
 /* What completions offer for an argument, told from its name in the help. */
-#include "bench/app/argument.h"
+#include "bench/commands/argument.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -157,7 +157,7 @@ static void paths_have_names_that_tell(void **state)
 		for (size_t o = 0; o < sizeof(others) / sizeof(others[0]); o++)
 			known |= !strcmp(row->argument, others[o]);
 		if (!known)
-			fail_msg("--%s %s: add it to bench/app/argument.c",
+			fail_msg("--%s %s: add it to bench/commands/argument.c",
 				 row->name, row->argument);
 	}
 }

@@ -1,5 +1,5 @@
 /* Bounds of shares and of the gate's rates, against SciPy's beta.ppf. */
-#include "bench/record/stats.h"
+#include "bench/statistics/stats.h"
 
 #include <math.h>
 #include <stdarg.h>

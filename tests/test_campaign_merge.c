@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "bench/show/export.h"
+#include "bench/report/export.h"
 #include "tests/campaigns.h"
 #include "tests/faults.h"
 

@@ -2,7 +2,7 @@
  * What is said of a measuring child that does not do as it should. This
  * program is its own child: its target tells what it does.
  */
-#include "bench/run/child.h"
+#include "bench/launch/child.h"
 
 #include <stdarg.h>
 #include <stddef.h>

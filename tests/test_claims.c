@@ -1,5 +1,5 @@
 /* Which ratios the first screen claims: intervals, CPUs and disturbed runs. */
-#include "bench/show/table.h"
+#include "bench/report/table.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* What a user is shown of a run is in the file. */
-#include "bench/run/collector.h"
+#include "bench/launch/collector.h"
 
 #include <stdarg.h>
 #include <stddef.h>

@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "bench/system/text.h"
-#include "bench/run/peaks.h"
+#include "bench/train/peaks.h"
 #include "bench/record/result_rows.h"
-#include "bench/run/profile_rows.h"
+#include "bench/train/profile_rows.h"
 #include "bench/record/post.h"
 #include "bench/record/csv.h"
 #include "bench/record/json.h"

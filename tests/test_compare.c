@@ -1,5 +1,5 @@
 /* Two campaigns side by side: samples, ratios, intervals, what differs. */
-#include "bench/show/compare.h"
+#include "bench/report/compare.h"
 
 #include <math.h>
 #include <stdarg.h>

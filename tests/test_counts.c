@@ -1,5 +1,5 @@
 /* What is counted of an iteration, exactly: more than that shows at once. */
-#include "bench/run/core.h"
+#include "bench/train/core.h"
 
 #include <pthread.h>
 

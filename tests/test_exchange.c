@@ -4,7 +4,7 @@
  * of cmocka must not fail: it fails as any core does.
  */
 #include "backends/contract/allocator.h"
-#include "backends/group/transport.h"
+#include "backends/parallel/transport.h"
 
 #include <stdarg.h>
 #include <stddef.h>

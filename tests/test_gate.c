@@ -1,7 +1,7 @@
 /* The gate on pairs whose truth is known. */
 #include "tests/stages.h"
 
-#include "bench/record/rank_test.h"
+#include "bench/statistics/rank_test.h"
 #include "models/random.h"
 
 #define CHECKS 4000

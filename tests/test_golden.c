@@ -5,7 +5,7 @@
  * At this small rate 50 steps in single precision stay within 1e-3 of double;
  * at a rate of 1 two runs that differ by rounding soon part.
  */
-#include "bench/run/training.h"
+#include "bench/train/training.h"
 
 #include "tests/subject.h"
 

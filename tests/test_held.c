@@ -1,7 +1,7 @@
 /* A data set that the OpenCL device holds, against batches that are brought. */
 #include "tests/opencl_pair.h"
 
-#include "backends/group/replica.h"
+#include "backends/parallel/replica.h"
 #include "backends/opencl/program/memory.h"
 #include "backends/opencl/program/program.h"
 #include "bench/data/loader.h"

@@ -1,6 +1,6 @@
 /* What is taken out of the words of mpirun and its ranks, and what is passed
  * on. */
-#include "bench/run/launcher_log.h"
+#include "bench/launch/launcher_log.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* What whole runs learn: the same again, and what was asked for. */
-#include "bench/run/training.h"
+#include "bench/train/training.h"
 
 #include "tests/runs.h"
 

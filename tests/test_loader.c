@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "backends/group/replica.h"
+#include "backends/parallel/replica.h"
 #include "models/random.h"
 
 #define TRAIN 23

@@ -1,5 +1,5 @@
 /* Runs that come to nothing, and how they say so. */
-#include "bench/app/measure.h"
+#include "bench/commands/measure.h"
 
 #include "tests/runs.h"
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/app/page.h"
+#include "bench/commands/page.h"
 #include "bench/options/option_table.h"
 
 #define MOST_WORDS 16

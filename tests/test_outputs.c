@@ -1,5 +1,5 @@
 /* No output replaces a file of the same command, whatever option names it. */
-#include "bench/app/outputs.h"
+#include "bench/commands/outputs.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bench/app/argument.h"
+#include "bench/commands/argument.h"
 #include "bench/system/file.h"
 
 static char folder[256];
@@ -103,7 +103,7 @@ static void options_say_what_files_are_for(void **state)
 			fail_msg("--%s %s: .reads and .writes in the table",
 				 row->name, row->argument);
 		if (has_file && row->kind != OPTION_TEXT)
-			fail_msg("--%s: bench/app/outputs.c reads texts",
+			fail_msg("--%s: bench/commands/outputs.c reads texts",
 				 row->name);
 	}
 }

@@ -1,5 +1,5 @@
 /* What gnuplot may see of a text, and what becomes of what it drew. */
-#include "bench/show/plot.h"
+#include "bench/report/plot.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "bench/show/plot_svg.h"
+#include "bench/report/plot_svg.h"
 #include "tests/rows.h"
 
 #define HEAD                                                                   \

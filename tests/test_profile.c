@@ -1,9 +1,9 @@
 /* What an iteration is made of: work by the formulas, and times that add up. */
 #include "tests/profile_run.h"
 
-#include "backends/group/replica.h"
-#include "bench/run/peaks.h"
-#include "bench/run/profile.h"
+#include "backends/parallel/replica.h"
+#include "bench/train/peaks.h"
+#include "bench/train/profile.h"
 
 static void open_cpu(struct subject *subject, const char *model,
 		     enum algorithm algorithm, int dropout)

@@ -1,5 +1,5 @@
 /* Invented reports of three cores, and the rows that come of them. */
-#include "bench/run/recorder.h"
+#include "bench/train/recorder.h"
 
 #include <math.h>
 #include <stdarg.h>

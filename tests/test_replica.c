@@ -2,7 +2,7 @@
  * Cores that share a global batch learn what one core does that has it all,
  * and all of them the same.
  */
-#include "backends/group/replica.h"
+#include "backends/parallel/replica.h"
 
 #include "tests/share.h"
 #include "tests/subject.h"

@@ -3,7 +3,7 @@
  * its own words, and no other core waits for it for ever; nor for a process
  * that dies while others update what is also its own.
  */
-#include "backends/group/replica.h"
+#include "backends/parallel/replica.h"
 
 #include "tests/subject.h"
 

@@ -1,5 +1,5 @@
 /* What more cores would bring: limits that are known, and numbers by hand. */
-#include "bench/show/scale.h"
+#include "bench/report/scale.h"
 
 #include <math.h>
 #include <stdarg.h>

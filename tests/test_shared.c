@@ -5,7 +5,7 @@
  * common and send each other what is less, gradients in buckets. What is said
  * to be complete of a gradient stays as it is.
  */
-#include "backends/group/replica.h"
+#include "backends/parallel/replica.h"
 
 #include <stdio.h>
 

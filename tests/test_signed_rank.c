@@ -1,6 +1,6 @@
 /* Signed ranks against printed tables, against every pattern of signs there
  * is, and by hand. */
-#include "bench/record/rank_test.h"
+#include "bench/statistics/rank_test.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* What is slowed down on purpose: how to ask for it, and what it is called. */
-#include "bench/run/slowdown.h"
+#include "bench/plan/slowdown.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* Statistics against numbers worked out by hand and by numpy. */
-#include "bench/record/stats.h"
+#include "bench/statistics/stats.h"
 
 #include <math.h>
 #include <stdarg.h>

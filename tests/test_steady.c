@@ -3,7 +3,7 @@
  * time: neither we nor a library below. Counted for each core, by the C
  * library's own functions, which are the ones below, and by the kernel.
  */
-#include "backends/group/replica.h"
+#include "backends/parallel/replica.h"
 
 #include <stdio.h>
 #include <sys/mman.h>

@@ -4,7 +4,7 @@
  */
 #include "backends/host/storage.h"
 
-#include "backends/group/replica.h"
+#include "backends/parallel/replica.h"
 #include "backends/cpu/isa.h"
 #include "backends/host/host.h"
 #include "tests/graph_models.h"

@@ -1,5 +1,5 @@
 /* The tables as text: cells, best, units, blocks, notes. */
-#include "bench/show/table.h"
+#include "bench/report/table.h"
 
 #include <errno.h>
 

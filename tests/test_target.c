@@ -1,5 +1,5 @@
 /* What is timed, from its name: BACKEND[-CORES][@TRANSPORT][:DEVICE]. */
-#include "bench/run/target.h"
+#include "bench/plan/target.h"
 
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,9 +1,9 @@
 /* The rows that a whole run writes, and how it ends. */
-#include "bench/run/training.h"
+#include "bench/train/training.h"
 
 #include "tests/runs.h"
 
-#include "backends/group/replica.h"
+#include "backends/parallel/replica.h"
 
 /* The rows one after the other. */
 struct reader {

@@ -1,5 +1,5 @@
 /* Runs that end with an accuracy: when, and how long they took until then. */
-#include "bench/run/training.h"
+#include "bench/train/training.h"
 
 #include "tests/runs.h"
 

@@ -2,7 +2,7 @@
  * How cores meet. A core's body runs in a thread, where a check of cmocka must
  * not fail: it fails as any core does, and its message comes home.
  */
-#include "backends/group/transport.h"
+#include "backends/parallel/transport.h"
 
 #include <stdarg.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
  * Cores that are processes: what they are told, how they die, and what is left
  * of them then, which is nothing.
  */
-#include "backends/group/transport.h"
+#include "backends/parallel/transport.h"
 
 #include <stdarg.h>
 #include <stddef.h>

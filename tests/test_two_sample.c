@@ -1,5 +1,5 @@
 /* The rank-sum procedure against published tables and against every split. */
-#include "bench/record/rank_test.h"
+#include "bench/statistics/rank_test.h"
 
 #include <math.h>
 #include <stdarg.h>

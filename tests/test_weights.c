@@ -1,5 +1,5 @@
 /* Weights: what is written reads the same; each wrong file is told in words. */
-#include "bench/run/weights.h"
+#include "bench/data/weights.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench/run/safetensors.h"
+#include "bench/data/safetensors.h"
 #include "tests/weights_sample.h"
 
 static char prefix[WEIGHTS_PREFIX]; /* of the names that were read last */

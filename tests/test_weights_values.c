@@ -1,6 +1,6 @@
 /* Values of weights: each type becomes what PyTorch makes of it; what is not
  * finite is named. */
-#include "bench/run/weights.h"
+#include "bench/data/weights.h"
 
 #include <stdarg.h>
 #include <stddef.h>

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "bench/run/weights.h"
+#include "bench/data/weights.h"
 #include "tests/folder.h"
 
 enum { HEADER_MOST = 1 << 13, DATA_MOST = 1 << 12 };

@@ -10,7 +10,7 @@
  * whatever a backend keeps inside. Nothing here reads a clock or draws a random
  * number that models/random.h does not define. Of other replicas a program
  * knows its rank, their number and the allocator that shares memory with them:
- * what they do together is in backends/group/replica.h.
+ * what they do together is in backends/parallel/replica.h.
  *
  * The functions below and in held.h are the only callers of the slots in struct
  * backend, and supply the default of each optional one.

@@ -18,7 +18,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "backends/group/transport.h"
+#include "backends/parallel/transport.h"
 
 struct exchange {
 	MPI_Comm ranks;

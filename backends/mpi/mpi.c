@@ -22,11 +22,11 @@
 #include <string.h>
 
 #include "backends/contract/allocator.h"
-#include "backends/group/meeting.h"
-#include "backends/group/plugin.h"
 #include "backends/mpi/check.h"
 #include "backends/mpi/exchange.h"
 #include "backends/mpi/windows.h"
+#include "backends/parallel/meeting.h"
+#include "backends/parallel/plugin.h"
 
 #define HOST_ROOM 64
 #define ASKS 50	       /* before the first sleep */

@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 #include "backends/contract/error.h"
-#include "backends/group/transport.h"
+#include "backends/parallel/transport.h"
 
 struct window;
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/group/replica.h"
+#include "backends/parallel/replica.h"
 #include "bench/data/transform.h"
 #include "bench/system/clock.h"
 #include "models/random.h"

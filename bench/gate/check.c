@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "bench/gate/schedule.h"
+#include "bench/launch/child.h"
+#include "bench/launch/collector.h"
 #include "bench/record/run.h"
-#include "bench/run/child.h"
-#include "bench/run/collector.h"
 #include "bench/system/clock.h"
 #include "bench/system/interrupt.h"
 

@@ -15,7 +15,7 @@
 #include "bench/gate/judge.h"
 #include "bench/gate/pair.h"
 #include "bench/record/campaign.h"
-#include "bench/run/progress.h"
+#include "bench/report/progress.h"
 
 #define CHECK_MOST_TARGETS 16
 #define CHECK_MOST_REDONE 5 /* one of so many blocks, at most, is done again */

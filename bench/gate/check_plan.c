@@ -10,10 +10,10 @@
 
 #include "bench/gate/gate.h"
 #include "bench/options/option_table.h"
+#include "bench/plan/plan.h"
+#include "bench/plan/target.h"
 #include "bench/record/machine.h"
-#include "bench/run/plan.h"
-#include "bench/run/target.h"
-#include "bench/show/export.h"
+#include "bench/report/export.h"
 #include "bench/system/clock.h"
 #include "bench/system/file.h"
 #include "bench/system/interrupt.h"

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "bench/gate/verdict.h"
-#include "bench/show/export.h"
+#include "bench/report/export.h"
 #include "bench/system/file.h"
 #include "bench/system/terminal.h"
 #include "bench/system/text.h"

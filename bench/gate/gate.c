@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "bench/record/rank_test.h"
+#include "bench/statistics/rank_test.h"
 
 const struct gate_rule gate_rule_default = {
 	.margin = .03,

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "bench/record/run.h"
-#include "bench/record/stats.h"
+#include "bench/statistics/stats.h"
 
 int pair_is_step(const struct observation *row)
 {

@@ -7,8 +7,8 @@
 
 #include "bench/gate/arm.h"
 #include "bench/record/campaign.h"
-#include "bench/record/rank_test.h"
 #include "bench/record/rows_by_run.h"
+#include "bench/statistics/rank_test.h"
 
 /* Stages of a check, in its rows. */
 enum { CHECK_PILOT, CHECK_SCREEN, CHECK_CONFIRM, CHECK_STAGES };

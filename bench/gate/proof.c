@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench/run/ranks.h"
+#include "bench/plan/ranks.h"
 #include "bench/system/file.h"
 #include "bench/system/hash.h"
 #include "bench/system/kernel.h"

@@ -6,8 +6,8 @@
 
 #include "backends/contract/error.h"
 #include "bench/record/column.h"
-#include "bench/show/export.h"
-#include "bench/show/table.h"
+#include "bench/report/export.h"
+#include "bench/report/table.h"
 
 #define VERDICT_COLUMNS(TEXT, INT, REAL) \
 	TEXT(schema, 12, "version of the columns", NEEDED) \

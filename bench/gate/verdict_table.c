@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "bench/gate/gate.h"
-#include "bench/show/table_format.h"
+#include "bench/report/table_format.h"
 #include "bench/system/text.h"
 
 #define LIST_SIZE 512

@@ -30,7 +30,7 @@ struct option_row {
 	/* Verbs that read, or write, the file or folder that the argument
 	 * names; the two together are .verbs where there is such a file. */
 	unsigned reads, writes;
-	const char *argument; /* as in the help, see bench/app/argument.h */
+	const char *argument; /* as in the help: bench/commands/argument.h */
 	const char *help;
 	double least, most;
 	const char *choices[OPTION_MOST_CHOICES];

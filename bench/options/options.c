@@ -469,7 +469,7 @@ static int parse_rest(struct options *options, int argc, char **argv,
 }
 
 /* Whether a campaign started this process: its file for the run is one of its
- * own process (bench/run/child.c), where a user has a path. */
+ * own process (bench/launch/child.c), where a user has a path. */
 static int has_parent(const struct options *options)
 {
 	int length = 0;

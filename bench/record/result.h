@@ -11,8 +11,8 @@
 
 #include "backends/contract/error.h"
 #include "bench/record/campaign.h"
-#include "bench/record/stats.h"
 #include "bench/record/time_to_accuracy.h"
+#include "bench/statistics/stats.h"
 
 /* METRIC(NAME, name, unit, better, before, meaning), as struct metric_kind */
 #define METRICS(METRIC) \

@@ -270,7 +270,7 @@ double run_others_cpus(const struct run *run);
  */
 int run_is_slowed(const struct run *run, char *why, size_t size);
 
-/* What was done on purpose to make it slower, in words (bench/run/slowdown.h);
+/* What was done on purpose to make it slower, in words (bench/plan/slowdown.h);
  * empty if it was nothing. */
 void run_explain_slowdown(const struct run *run, char *text, size_t size);
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "bench/record/stats.h"
+#include "bench/statistics/stats.h"
 
 double run_target_accuracy(const struct run *run)
 {

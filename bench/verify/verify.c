@@ -5,9 +5,9 @@
 
 #include "bench/data/dataset.h"
 #include "bench/options/option_table.h"
-#include "bench/run/plan.h"
-#include "bench/run/ranks.h"
-#include "bench/run/target.h"
+#include "bench/plan/plan.h"
+#include "bench/plan/ranks.h"
+#include "bench/plan/target.h"
 #include "bench/system/process.h"
 #include "bench/system/terminal.h"
 #include "bench/system/words.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/group/replica.h"
+#include "backends/parallel/replica.h"
 #include "bench/data/loader.h"
 #include "bench/verify/verify_network.h"
 #include "bench/verify/verify_side.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/group/replica.h"
+#include "backends/parallel/replica.h"
 
 /* All in one piece, since cores that are processes share nothing else. */
 struct passers {

@@ -5,7 +5,7 @@
 #ifndef BENCH_VERIFY_VERIFY_PASSED_H
 #define BENCH_VERIFY_VERIFY_PASSED_H
 
-#include "backends/group/transport.h"
+#include "backends/parallel/transport.h"
 #include "bench/verify/verify_task.h"
 
 /* The samples of a forward pass: the first of the test set,

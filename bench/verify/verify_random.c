@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "bench/run/progress.h"
+#include "bench/report/progress.h"
 #include "bench/system/clock.h"
 #include "bench/system/interrupt.h"
 #include "bench/verify/verify_trial.h"

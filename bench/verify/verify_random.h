@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "bench/options/options.h"
-#include "bench/run/target.h"
+#include "bench/plan/target.h"
 
 /* options->random networks on each target, the largest errors and the solvers'
  * shares to out, notes to log. 0: all are right; 1: one is not; 128 and a

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "bench/options/forward.h"
-#include "bench/run/ranks.h"
+#include "bench/plan/ranks.h"
 #include "bench/system/file.h"
 #include "bench/system/process.h"
 #include "bench/system/terminal.h"

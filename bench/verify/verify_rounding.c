@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "backends/group/replica.h"
+#include "backends/parallel/replica.h"
 
 /* The initial parameters and buffers. */
 static int start(const struct rounding_task *task, struct side *side,

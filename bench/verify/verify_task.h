@@ -10,7 +10,7 @@
 #include "bench/data/dataset.h"
 #include "bench/data/transform.h"
 #include "bench/options/options.h"
-#include "bench/run/target.h"
+#include "bench/plan/target.h"
 
 #define VERIFY_NOT_MEASURED (-1.)
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/group/replica.h"
+#include "backends/parallel/replica.h"
 #include "bench/system/hash.h"
 #include "models/random.h"
 

@@ -4,7 +4,7 @@
 #ifndef BENCH_VERIFY_VERIFY_TEAM_H
 #define BENCH_VERIFY_VERIFY_TEAM_H
 
-#include "backends/group/transport.h"
+#include "backends/parallel/transport.h"
 #include "bench/verify/verify_task.h"
 
 /* What a team leaves. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/group/replica.h"
+#include "backends/parallel/replica.h"
 #include "bench/verify/verify_infer.h"
 #include "bench/verify/verify_rounding.h"
 #include "bench/verify/verify_team.h"

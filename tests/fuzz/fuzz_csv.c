@@ -9,8 +9,8 @@
 #include <locale.h>
 
 #include "bench/record/campaign.h"
-#include "bench/show/export.h"
-#include "bench/app/table_command.h"
+#include "bench/report/export.h"
+#include "bench/commands/table_command.h"
 #include "tests/fuzz/fuzz.h"
 
 const char fuzz_corpus[] = "csv";

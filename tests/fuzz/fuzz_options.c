@@ -5,8 +5,8 @@
 #include "bench/options/options.h"
 
 #include "bench/options/option_table.h"
-#include "bench/run/plan.h"
-#include "bench/run/target.h"
+#include "bench/plan/plan.h"
+#include "bench/plan/target.h"
 #include "tests/fuzz/fuzz.h"
 
 const char fuzz_corpus[] = "options";

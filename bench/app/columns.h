@@ -1,9 +1,0 @@
-/* `bench table --columns`: results/README.md, from the tables of columns. */
-#ifndef BENCH_APP_COLUMNS_H
-#define BENCH_APP_COLUMNS_H
-
-#include <stdio.h>
-
-void columns_print(FILE *out);
-
-#endif

@@ -1,0 +1,169 @@
+/* What differs between two campaigns, by the columns of runs.csv. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/options/run_settings.h"
+#include "bench/report/compare.h"
+#include "bench/system/memory.h"
+#include "bench/system/number.h"
+
+/* What no option says. */
+static const struct surroundings {
+	const char *group, *column;
+} surroundings[] = {
+	{ "machine", "cpu_model" },
+	{ "machine", "logical_cpus" },
+	{ "machine", "cpu_quota" },
+	{ "machine", "mem_bytes" },
+	{ "machine", "os" },
+	{ "machine", "kernel" },
+	{ "machine", "virtualisation" },
+	{ "machine", "governor" },
+	{ "machine", "cpus" },
+	{ "machine", "cpu_list" },
+	{ "machine", "device_name" },
+	{ "machine", "device_type" },
+	{ "machine", "device_driver" },
+	{ "machine", "device_units" },
+	{ "build", "version" },
+	{ "build", "git_commit" },
+	{ "build", "compiler" },
+	{ "build", "cflags" },
+	{ "build", "binary_sha256" },
+	{ "options", "transport" },
+};
+
+enum { SURROUNDINGS = sizeof(surroundings) / sizeof(surroundings[0]) };
+
+static const char *cell_or_none(const struct run *run, const char *column,
+				char number[NUMBER_SIZE])
+{
+	const char *text = run_cell_text(run, column, number);
+
+	return text[0] ? text : "none";
+}
+
+/* The values of all runs, each once, numbered in met as they come; what does
+ * not fit into the text is cut, and ends in "..". */
+static int list_values(char *text, size_t size, struct names *met,
+		       const struct results *results, int target,
+		       const char *column, struct error *err)
+{
+	char number[NUMBER_SIZE];
+	const struct result *cell;
+	int next = 0;
+	size_t length = 0;
+
+	text[0] = '\0';
+	while ((cell = compare_next_run(results, target, &next))) {
+		const int count = met->count;
+		const char *each = cell_or_none(cell->run, column, number);
+
+		if (names_number(met, each, err) < 0)
+			return -1;
+		if (met->count == count)
+			continue;
+		if ((size_t)snprintf(text + length, size - length, "%s%s",
+				     length ? ", " : "", each) >= size - length)
+			memcpy(text + size - 3, "..", 3);
+		length = strlen(text);
+	}
+	return 0;
+}
+
+/* What the two sides have, in whatever order. They differ even if it is in what
+ * was cut. */
+static int list_both(struct difference *difference,
+		     const struct comparison *comparison,
+		     const struct compared *target, struct error *err)
+{
+	const char *column = difference->column;
+	struct names first = { 0 }, second = { 0 };
+	char number[NUMBER_SIZE];
+	const struct result *cell;
+	int next = 0, failed;
+
+	failed = list_values(difference->first, sizeof(difference->first),
+			     &first, comparison->first, target->first, column,
+			     err) ||
+		 list_values(difference->second, sizeof(difference->second),
+			     &second, comparison->second, target->second,
+			     column, err);
+	difference->differs = first.count != second.count;
+	while (!failed && !difference->differs &&
+	       (cell = compare_next_run(comparison->second, target->second,
+					&next)))
+		difference->differs =
+			names_find(&first, cell_or_none(cell->run, column,
+							number)) < 0;
+	names_free(&first);
+	names_free(&second);
+	return failed ? -1 : 0;
+}
+
+/* Do the differences of all targets say the same? */
+static int is_general(const struct difference *all, int count)
+{
+	int i;
+
+	for (i = 1; i < count; i++)
+		if (all[i].differs != all[0].differs ||
+		    strcmp(all[i].first, all[0].first) ||
+		    strcmp(all[i].second, all[0].second))
+			return 0;
+	return 1;
+}
+
+/* Keeps those of the targets that differ, or one if they all say the same. */
+static int add_column(struct comparison *comparison, const char *group,
+		      const char *column, struct error *err)
+{
+	struct difference *all =
+		&comparison->differences[comparison->difference_count];
+	const int count = comparison->target_count;
+	int i, kept = 0;
+
+	for (i = 0; i < count; i++) {
+		const struct compared *target = &comparison->targets[i];
+
+		all[i].group = group;
+		all[i].column = column;
+		all[i].target = target->name;
+		if (list_both(&all[i], comparison, target, err))
+			return -1;
+	}
+	if (is_general(all, count)) {
+		all[0].target = NULL;
+		kept = all[0].differs;
+	} else {
+		for (i = 0; i < count; i++)
+			if (all[i].differs)
+				all[kept++] = all[i];
+	}
+	comparison->difference_count += (size_t)kept;
+	return 0;
+}
+
+int compare_differences(struct comparison *comparison, struct error *err)
+{
+	const size_t columns = SURROUNDINGS + (size_t)run_setting_count + 1;
+	int i;
+
+	comparison->differences = malloc((size_t)comparison->target_count *
+					 columns *
+					 sizeof(*comparison->differences));
+	if (!comparison->differences)
+		return error_memory(err, "a comparison");
+	for (i = 0; i < SURROUNDINGS; i++)
+		if (add_column(comparison, surroundings[i].group,
+			       surroundings[i].column, err))
+			return -1;
+	for (i = 0; i < run_setting_count; i++)
+		if (add_column(comparison,
+			       run_settings[i].flags & SETTING_DATA ?
+				       "data set" : "options",
+			       run_settings[i].column, err))
+			return -1;
+	return add_column(comparison, "variables", "variables", err);
+}

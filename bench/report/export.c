@@ -1,0 +1,223 @@
+#include "bench/report/export.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench/record/csv.h"
+#include "bench/record/json.h"
+#include "bench/record/result_rows.h"
+#include "bench/system/append.h"
+#include "bench/system/file.h"
+
+/* What a printer below needs. */
+struct report {
+	const struct campaign *campaign;
+	const struct results *results;
+	const struct table_options *options;
+};
+
+static int print_csv(FILE *out, const void *context, struct error *err)
+{
+	const struct report *report = context;
+	const struct results *results = report->results;
+	const struct line *line;
+	struct export_row row;
+	int i, target;
+
+	(void)err;
+	csv_write_header(out, &export_rows);
+	for (i = 0; i < results->line_count; i++) {
+		line = &results->lines[i];
+		for (target = 0; target < results->target_count &&
+				 line->repetition == 0; target++) {
+			if (!line->cells[target].run)
+				continue;
+			export_row_set(&row, line, &line->cells[target]);
+			csv_write_row(out, &export_rows, &row);
+		}
+	}
+	return 0;
+}
+
+/* Machine and build, of the first run that knows them. */
+static void print_context(FILE *out, const struct report *report)
+{
+	static const char *const names[] = {
+		"version", "git_commit", "compiler", "cflags", "variables",
+		"cpu_model", "logical_cpus", "cpu_quota", "mem_bytes", "os",
+		"kernel", NULL
+	};
+	const struct results *results = report->results;
+	size_t i = 0;
+
+	while (i < results->run_count && !results->runs[i].cpu_model[0])
+		i++;
+	fprintf(out, "{\"include_warmup\": %s, \"machine\": ",
+		report->options->include_warmup ? "true" : "false");
+	if (i < results->run_count)
+		json_write_row(out, &run_rows, &results->runs[i], names);
+	else
+		fputs("null", out);
+	fputc('}', out);
+}
+
+static int print_json(FILE *out, const void *context, struct error *err)
+{
+	const struct report *report = context;
+	const struct results *results = report->results;
+	struct summary *rows = NULL;
+	size_t count = 0, i;
+
+	if (summary_build(results, &rows, &count, err))
+		return -1;
+	fputs("{\n\"schema\": ", out);
+	json_write_string(out, run_rows.schema);
+	fputs(",\n\"context\": ", out);
+	print_context(out, report);
+	fputs(",\n\"runs\": [", out);
+	for (i = 0; i < results->run_count; i++) {
+		fputs(i ? ",\n" : "\n", out);
+		json_write_row(out, &run_rows, &results->runs[i], NULL);
+	}
+	fputs("\n],\n\"summary\": [", out);
+	for (i = 0; i < count; i++) {
+		fputs(i ? ",\n" : "\n", out);
+		json_write_row(out, &summary_rows, &rows[i], NULL);
+	}
+	fputs("\n]\n}\n", out);
+	free(rows);
+	return 0;
+}
+
+static int print_markdown(FILE *out, const void *context, struct error *err)
+{
+	const struct report *report = context;
+	struct table_options options = *report->options;
+
+	options.format = TABLE_GITHUB;
+	options.first = 0;
+	return table_print(report->campaign, &options, out, err);
+}
+
+static int print_summary(FILE *out, const void *context, struct error *err)
+{
+	const struct report *report = context;
+
+	return summary_write(report->campaign, report->options->include_warmup,
+			     out, err);
+}
+
+/* Both are tried; the first failure is reported. */
+static int write_reports(const struct campaign *campaign, int include_warmup,
+			 struct error *err)
+{
+	const struct table_options options = {
+		.include_warmup = include_warmup, .utf8 = 1,
+	};
+	const struct report report = { campaign, NULL, &options };
+	char path[CAMPAIGN_PATH_SIZE];
+	struct error other;
+	int rc;
+
+	campaign_path(path, campaign->dir, "summary.csv");
+	rc = file_replace_with(path, print_summary, &report, err);
+	campaign_path(path, campaign->dir, "tables.md");
+	if (file_replace_with(path, print_markdown, &report, rc ? &other : err))
+		rc = -1;
+	return rc;
+}
+
+int campaign_finish(struct campaign *campaign, int include_warmup,
+		    struct error *err)
+{
+	char path[CAMPAIGN_PATH_SIZE];
+	struct campaign all;
+	struct error ignored;
+	int lock, failed;
+
+	campaign_path(path, campaign->dir, "runs.csv");
+	lock = append_lock(path);
+	failed = campaign_gather(&all, campaign, &ignored);
+	failed = write_reports(failed ? campaign : &all, include_warmup, err);
+	campaign_release(&all);
+	/* Before the next one may look whether it is alone. */
+	campaign_leave(campaign);
+	if (lock >= 0)
+		close(lock);
+	return failed;
+}
+
+static int is_terminal(const char *path)
+{
+	return path && strcmp(path, "-") == 0;
+}
+
+/* In the order of the printers. */
+static void list_paths(const struct export_paths *paths, const char *list[3])
+{
+	list[0] = paths->csv;
+	list[1] = paths->json;
+	list[2] = paths->markdown;
+}
+
+int export_uses_terminal(const struct export_paths *paths)
+{
+	return is_terminal(paths->csv) || is_terminal(paths->json) ||
+	       is_terminal(paths->markdown);
+}
+
+int export_check(const struct export_paths *paths, struct error *err)
+{
+	const char *list[3];
+	int i, terminals = 0;
+
+	list_paths(paths, list);
+	for (i = 0; i < 3; i++)
+		terminals += is_terminal(list[i]);
+	if (terminals > 1)
+		return error_set(err, ERROR_USAGE, "only one of --export-csv, "
+				 "--export-json and --export-markdown can be "
+				 "-, give the others a file");
+	for (i = 0; i < 3; i++) {
+		if (list[i] && !is_terminal(list[i]) &&
+		    file_check(list[i], err))
+			return -1;
+	}
+	return 0;
+}
+
+int export_write(const struct campaign *campaign,
+		 const struct export_paths *paths,
+		 const struct table_options *options, FILE *terminal,
+		 struct error *err)
+{
+	static memory_printer *const printers[3] = { print_csv, print_json,
+						     print_markdown };
+	struct results results;
+	const struct report report = { campaign, &results, options };
+	const char *list[3];
+	struct error each;
+	int i, failed, rc = 0;
+
+	list_paths(paths, list);
+	if (!list[0] && !list[1] && !list[2])
+		return 0;
+	if (results_build(&results, campaign, RESULTS_ALL,
+			  options->include_warmup, err))
+		return -1;
+	for (i = 0; i < 3; i++) {
+		if (!list[i])
+			continue;
+		failed = is_terminal(list[i]) ?
+				 printers[i](terminal, &report, &each) :
+				 file_replace_with(list[i], printers[i],
+						   &report, &each);
+		if (failed && rc == 0) {
+			*err = each;
+			rc = -1;
+		}
+	}
+	results_free(&results);
+	return rc;
+}

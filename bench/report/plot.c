@@ -1,0 +1,281 @@
+#include "bench/report/plot.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/record/run.h"
+#include "bench/report/table_view.h"
+#include "bench/system/file.h"
+#include "bench/system/text.h"
+
+/* Made from the files in plot/, one string a line. */
+static const char *const style_script[] = {
+#include "plot/style.gp.h"
+	NULL
+};
+static const char *const epochs_script[] = {
+#include "plot/epochs.gp.h"
+	NULL
+};
+static const char *const iterations_script[] = {
+#include "plot/iterations.gp.h"
+	NULL
+};
+static const char *const learning_script[] = {
+#include "plot/learning.gp.h"
+	NULL
+};
+static const char *const speedup_script[] = {
+#include "plot/speedup.gp.h"
+	NULL
+};
+static const char *const phases_script[] = {
+#include "plot/phases.gp.h"
+	NULL
+};
+static const char *const scale_script[] = {
+#include "plot/scale.gp.h"
+	NULL
+};
+
+const struct picture pictures[PLOT_PICTURES] = {
+	{ "epochs", "Seconds per epoch",
+	  "What an epoch takes, its test set included; lower is better. The "
+	  "thick mark is the mean and the bar its spread: across runs where "
+	  "there are several, else across the epochs of the only one. Small "
+	  "marks are single runs, or epochs. Disturbed runs are hollow.",
+	  plot_write_epochs, epochs_script },
+	{ "iterations", "Every iteration",
+	  "One mark for each iteration in the order in which they were made, "
+	  "all runs on top of each other; marks that would cover each other "
+	  "are drawn once. Left of 1 is the warm-up, which does not count. "
+	  "Marks alone high up are outliers; disturbed runs are hollow.",
+	  plot_write_iterations, iterations_script },
+	{ "learning", "Accuracy and loss over time",
+	  "What was reached, against the seconds of the training loop. "
+	  "Accuracy and the marked loss are of the test set, after each epoch; "
+	  "the thin line is the loss in training, averaged over some "
+	  "iterations.",
+	  plot_write_learning, learning_script },
+	{ "speedup", "Speed-up against cores",
+	  "Images per second over those of one core. Ideal would be as many "
+	  "times as there are cores; noise alone can put measured points above "
+	  "the number of CPUs that they share. The estimate is what a host "
+	  "with a free CPU for each core would reach. Hollow marks are of "
+	  "disturbed runs, or exceed the CPUs that there are.",
+	  plot_write_speedup, speedup_script },
+	{ "phases", "Where the time of an epoch goes",
+	  "Shares of the time of an epoch, as a mean over the cores and runs "
+	  "of a target.",
+	  plot_write_phases, phases_script },
+	{ "scale", "What more cores would bring",
+	  "A model, not measured: what bench scale predicts from the "
+	  "iterations of one core and the cost of an all-reduce. Bars are 95 % "
+	  "intervals.",
+	  plot_write_scale, scale_script },
+};
+
+const struct result *plot_result(const struct plot_series *series)
+{
+	return &series->line->cells[series->target];
+}
+
+static int has_numbers(const struct result *result)
+{
+	return result->run && (result->outcome == OUTCOME_OK ||
+			       result->outcome == OUTCOME_PARTIAL);
+}
+
+const struct run *plot_run(const struct plot_series *series, int at)
+{
+	const struct line *lines;
+	int count, i;
+
+	lines = line_runs(series->line, &count);
+	for (i = 0; i < count; i++)
+		if (has_numbers(&lines[i].cells[series->target]) && !at--)
+			return lines[i].cells[series->target].run;
+	return NULL;
+}
+
+int plot_is_trained(const struct plot_series *series)
+{
+	return !line_is_inference(series->line);
+}
+
+int plot_is_inference(const struct plot *plot)
+{
+	for (int i = 0; i < plot->series_count; i++)
+		if (plot_is_trained(&plot->series[i]))
+			return 0;
+	return plot->series_count > 0;
+}
+
+const char *plot_why_empty(const struct plot *plot, const char *why)
+{
+	return plot_is_inference(plot) ? "Nothing was trained: these are "
+					 "forward passes alone." : why;
+}
+
+/* Private characters of Unicode stand for those of ASCII that are not plain:
+ * U+E000 and on. */
+void plot_encode(char *to, size_t size, const char *text)
+{
+	static const char plain[] = "_-+.:;@()/ ";
+	int first = 1;
+
+	for (; *text; text++, first = 0) {
+		const unsigned char each = (unsigned char)*text;
+		/* What a spreadsheet takes for a formula starts with them. */
+		const int formula = first && strchr("+-@", each);
+
+		if (size <= 3)
+			break;
+		if (each >= 0x80 || (each >= '0' && each <= '9') ||
+		    ((each | 0x20) >= 'a' && (each | 0x20) <= 'z') ||
+		    (strchr(plain, each) && !formula)) {
+			*to++ = (char)each;
+			size--;
+			continue;
+		}
+		*to++ = '\xEE';
+		*to++ = (char)(0x80 | each >> 6);
+		*to++ = (char)(0x80 | (each & 0x3F));
+		size -= 3;
+	}
+	*to = '\0';
+}
+
+struct number_text plot_number(double value)
+{
+	struct number_text number;
+
+	number_print(number.text, value);
+	return number;
+}
+
+const char *plot_text(const char *encoded)
+{
+	return encoded[0] ? encoded : "-";
+}
+
+int plot_counts(const struct observation *row)
+{
+	return !strcmp(row->status, "ok") && isfinite(row->elapsed_s) &&
+	       row->is_warmup != 1 && !observation_is_modelled(row);
+}
+
+/* So many columns of text leave room for a value beside them. */
+enum { MOST_SETUP = 18, MOST_LABEL = 36 };
+
+void plot_name(char label[PLOT_LABEL], const struct plot *plot,
+	       const struct line *line, const char *what)
+{
+	char setup[PLOT_LABEL] = "", clean[PLOT_LABEL], both[2 * PLOT_LABEL];
+
+	if (setup_count(&plot->results) > 1) {
+		text_clean(setup, sizeof(setup), setup_name(line), 0);
+		text_cut(setup, MOST_SETUP);
+	}
+	text_clean(clean, sizeof(clean), what, 0);
+	snprintf(both, sizeof(both), "%s%s%s", setup, setup[0] ? ": " : "",
+		 clean);
+	text_cut(both, MOST_LABEL);
+	plot_encode(label, PLOT_LABEL, both);
+}
+
+void plot_append_cut(char *text, size_t size, const struct run *run)
+{
+	if (run_is_cut(run))
+		text_append(text, size, " (%ld iteration%s)", run->steps,
+			    run->steps == 1 ? "" : "s");
+}
+
+static void add_series(struct plot *plot, const struct view *view,
+		       const struct line *line, int target)
+{
+	struct plot_series series = { .line = line, .target = target };
+	char title[2 * GRID_TEXT], why[96];
+	const struct run *run;
+
+	if (!plot_run(&series, 0))
+		return;
+	if (plot->series_count == PLOT_MOST_SERIES) {
+		plot->left_out++;
+		return;
+	}
+	target_title(view, target, title);
+	plot_name(series.label, plot, line, title);
+	for (int r = 0; (run = plot_run(&series, r)); r++)
+		series.disturbed |= run_is_slowed(run, why, sizeof(why));
+	plot->series[plot->series_count++] = series;
+}
+
+static int list_series(struct plot *plot, struct error *err)
+{
+	const struct results *results = &plot->results;
+	struct view view = { .results = results };
+
+	if (view_find_devices(&view, err))
+		return -1;
+	for (int l = 0; l < results->line_count; l++)
+		for (int t = 0; t < results->target_count; t++)
+			if (line_is_setup(&results->lines[l]))
+				add_series(plot, &view, &results->lines[l], t);
+	free(view.devices);
+	return 0;
+}
+
+int plot_build(struct plot *plot, const struct campaign *campaign,
+	       struct error *err)
+{
+	const struct campaign cores = {
+		.observations = campaign->core_rows,
+		.observation_count = campaign->core_row_count,
+	};
+
+	*plot = (struct plot){ .campaign = campaign };
+	if (!results_build(&plot->results, campaign, RESULTS_ALL, 0, err) &&
+	    !rows_by_run_make(&plot->rows, campaign, err) &&
+	    !rows_by_run_make(&plot->cores, &cores, err) &&
+	    !list_series(plot, err))
+		return 0;
+	plot_free(plot);
+	return -1;
+}
+
+void plot_free(struct plot *plot)
+{
+	rows_by_run_free(&plot->cores);
+	rows_by_run_free(&plot->rows);
+	results_free(&plot->results);
+	*plot = (struct plot){ 0 };
+}
+
+static int print_script(FILE *out, const void *context, struct error *err)
+{
+	(void)err;
+	for (const char *const *line = context; *line; line++)
+		fputs(*line, out);
+	return 0;
+}
+
+static int write_script(const char *folder, const char *name,
+			const char *const *script, struct error *err)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/%s.gp", folder, name);
+	return file_replace_with(path, print_script, script, err);
+}
+
+int plot_write_scripts(const char *folder, struct error *err)
+{
+	for (int i = 0; i < PLOT_PICTURES; i++)
+		if (write_script(folder, pictures[i].name, pictures[i].script,
+				 err))
+			return -1;
+	return write_script(folder, "style", style_script, err);
+}

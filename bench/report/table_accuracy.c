@@ -1,0 +1,228 @@
+/* The time to an accuracy: a table for each setup that had a target. */
+#include <math.h>
+#include <string.h>
+
+#include "bench/report/table_view.h"
+#include "bench/statistics/stats.h"
+#include "bench/system/number.h"
+
+enum quantity { REACHED, SHARE, SCORE, MEDIAN, EPOCHS, UNTIMED, QUANTITIES };
+
+/* The mean over the finished runs; NAN if one does not know it. */
+static double mean_untimed(const struct line *line, int target)
+{
+	const struct line *runs;
+	int i, count, known = 0;
+	double sum = 0;
+
+	runs = line_runs(line, &count);
+	for (i = 0; i < count; i++)
+		if (runs[i].cells[target].outcome == OUTCOME_OK) {
+			sum += time_untimed(runs[i].cells[target].run);
+			known++;
+		}
+	return known ? sum / known : NAN;
+}
+
+/* Of all runs that might be made, the share in % that reaches the accuracy:
+ * its lower bound, rounded down. */
+static double least_share(const struct accuracy_score *score)
+{
+	const double alpha = .05;
+	const double share = binomial_lower((size_t)score->reached,
+					    (size_t)score->runs, alpha);
+
+	return floor(1e3 * share + 1e-9) / 10;
+}
+
+static void fill_target(const struct grid *grid, int column,
+			const struct line *line, int target)
+{
+	const struct result *cell = &line->cells[target];
+	const struct accuracy_score *score = &cell->score;
+
+	if (!score->runs)
+		return;
+	snprintf(grid_at(grid, REACHED, column)->text, GRID_TEXT, "%d of %d",
+		 score->reached, score->runs);
+	grid_set_number(grid, SHARE, column, least_share(score), 1);
+	snprintf(grid_at(grid, SCORE, column)->text, GRID_TEXT,
+		 score->runs == 1 ? "not reached" : "invalid");
+	snprintf(grid_at(grid, MEDIAN, column)->text, GRID_TEXT,
+		 "not reached");
+	grid_set_number(grid, SCORE, column, score->mean, 3);
+	grid_set_number(grid, MEDIAN, column, score->median, 3);
+	grid_set_number(grid, EPOCHS, column,
+			cell->values[METRIC_EPOCHS_TO_ACCURACY].mean, 1);
+	grid_set_number(grid, UNTIMED, column, mean_untimed(line, target), 3);
+}
+
+static void fill_run(const struct grid *grid, int row, int column,
+		     const struct result *cell)
+{
+	static const char *const names[] = {
+		[OUTCOME_NONE] = "-",	       [OUTCOME_OK] = "not reached",
+		[OUTCOME_PARTIAL] = "partial", [OUTCOME_ERROR] = "failed",
+		[OUTCOME_SKIPPED] = "skipped",
+	};
+
+	snprintf(grid_at(grid, row, column)->text, GRID_TEXT, "%s",
+		 names[cell->outcome]);
+	if (cell->outcome == OUTCOME_OK)
+		grid_set_number(grid, row, column,
+				cell->values[METRIC_TIME_TO_ACCURACY].mean, 3);
+}
+
+/* The seed of a repetition, which all targets share. */
+static void label_run(char label[GRID_TEXT], const struct view *view,
+		      const struct line *line)
+{
+	for (int target = 0; target < view->results->target_count; target++) {
+		const struct run *run = line->cells[target].run;
+
+		if (run && run->seed != CELL_NO_INT) {
+			snprintf(label, GRID_TEXT, "seed %ld (s)", run->seed);
+			return;
+		}
+	}
+	snprintf(label, GRID_TEXT, "run %d (s)", line->repetition);
+}
+
+static void fill(const struct view *view, const struct grid *grid,
+		 const struct line *line)
+{
+	static const char *const labels[QUANTITIES] = {
+		[REACHED] = "reached",
+		[SHARE] = "success rate, 95 % lower bound (%)",
+		[SCORE] = "score (s)",
+		[MEDIAN] = "median (s)",
+		[EPOCHS] = "epochs",
+		[UNTIMED] = "start-up, not included (s)",
+	};
+	const struct line *runs;
+	int i, column, count;
+
+	runs = line_runs(line, &count);
+	for (i = 0; i < QUANTITIES; i++)
+		snprintf(grid->labels[i], GRID_TEXT, "%s", labels[i]);
+	for (i = 0; i < count; i++)
+		label_run(grid->labels[QUANTITIES + i], view, &runs[i]);
+	for (column = 0; column < grid->columns; column++) {
+		view_head(view, column, grid->heads[column]);
+		fill_target(grid, column, line, view->order[column]);
+		for (i = 0; i < count; i++)
+			fill_run(grid, QUANTITIES + i, column,
+				 view_cell(view, &runs[i], column));
+	}
+}
+
+static void note_score(const struct view *view, const struct line *line)
+{
+	int trimmed = 0, most = 0;
+
+	for (int target = 0; target < view->results->target_count; target++) {
+		const struct accuracy_score *score =
+			&line->cells[target].score;
+
+		trimmed |= score->trimmed;
+		most = score->runs > most ? score->runs : most;
+	}
+	if (trimmed)
+		view_note(view, "score: the mean without the fastest and the "
+			  "slowest of %d or more runs; a run that does not "
+			  "reach the accuracy counts as infinitely slow: one "
+			  "may be the slowest, two make the score invalid",
+			  SCORE_FEWEST);
+	else
+		view_note(view, "score: %s; a run that does not reach the "
+			  "accuracy counts as infinitely slow and makes the "
+			  "score invalid; from %d runs on it is the mean "
+			  "without the fastest and the slowest",
+			  most == 1 ? "that of the only run" : "the plain mean",
+			  SCORE_FEWEST);
+}
+
+/* Whether the targets train by the same mathematics. */
+static void note_mode(const struct view *view, const struct line *line)
+{
+	long batch = CELL_NO_INT;
+	const struct run *run;
+	int differ = 0;
+
+	for (int at = 0; (run = next_run(view->results, line, &at));) {
+		if (run->global_batch == CELL_NO_INT)
+			continue;
+		differ |= batch != CELL_NO_INT && run->global_batch != batch;
+		batch = run->global_batch;
+	}
+	if (differ)
+		view_note(view, "weak: the targets make their updates from "
+			  "global batches of different sizes, and so do not "
+			  "train alike");
+	else if (batch == CLOSED_GLOBAL_BATCH)
+		view_note(view, "closed: all make their updates from a global "
+			  "batch of %ld, and so train by the same mathematics",
+			  batch);
+	else if (batch != CELL_NO_INT)
+		view_note(view, "all make their updates from a global batch of "
+			  "%ld, and so train alike, but not as in the closed "
+			  "mode, which has %d", batch, CLOSED_GLOBAL_BATCH);
+}
+
+static void print_notes(const struct view *view, const struct line *line,
+			double accuracy)
+{
+	view_note(view, "from before the data set is read to the end of the "
+		  "first test that reaches %g %%, tests included; start-up is "
+		  "process, device, kernels and warm-up on generated data: "
+		  "what it takes beyond %g s is added; start-up and epochs are "
+		  "means", accuracy, UNTIMED_CAP_S);
+	note_score(view, line);
+	view_note(view, "success rate: of all runs made like these, the share "
+		  "that reaches the accuracy; its exact one-sided 95 %% bound "
+		  "(Clopper and Pearson) for each target. A run ends at its "
+		  "first test that reaches %g %%, which does not show that the "
+		  "mean accuracy does", accuracy);
+	note_mode(view, line);
+}
+
+static int draw(const struct view *view, const struct line *line,
+		double accuracy, struct error *err)
+{
+	struct grid grid = { 0 };
+	char label[GRID_TEXT];
+	int count;
+
+	line_runs(line, &count);
+	if (grid_make(&grid, view->results->target_count, QUANTITIES + count,
+		      err))
+		return -1;
+	view_label(view, line, NULL, label);
+	snprintf(grid.title, GRID_TITLE, "Time to %g %%: %s", accuracy, label);
+	/* The post's tables have no titles. */
+	snprintf(grid.corner, GRID_TITLE, "%s",
+		 view->options->format == TABLE_POST ? grid.title : "");
+	fill(view, &grid, line);
+	grid_draw(&grid, view->options, view->out);
+	if (!view->options->first) {
+		print_notes(view, line, accuracy);
+		fputc('\n', view->out);
+	}
+	grid_free(&grid);
+	return 0;
+}
+
+int view_accuracy(const struct view *view, struct error *err)
+{
+	const struct results *results = view->results;
+	double accuracy;
+	int i;
+
+	for (i = 0; i < results->line_count; i++) {
+		accuracy = line_target_accuracy(results, &results->lines[i]);
+		if (line_is_setup(&results->lines[i]) && isfinite(accuracy) &&
+		    draw(view, &results->lines[i], accuracy, err))
+			return -1;
+	}
+	return 0;
+}

@@ -1,0 +1,328 @@
+/* What is behind the times: a table for each setup, a row a quantity. */
+#include <math.h>
+#include <string.h>
+
+#include "bench/report/table_view.h"
+#include "bench/system/text.h"
+
+/* What is not a metric, but a property of the runs. */
+enum property {
+	IS_METRIC,
+	GLOBAL_BATCH,
+	CPUS,
+	STATUS
+};
+
+static const struct quantity {
+	const char *label;
+	enum property property;
+	enum metric metric;
+	int decimals;
+	double factor; /* 0: that of the iterations' table */
+} quantities[] = {
+	{ "parameter updates", IS_METRIC, METRIC_UPDATES, 0, 1 },
+	{ "global batch", GLOBAL_BATCH, 0, 0, 1 },
+	{ "start-up (s)", IS_METRIC, METRIC_SETUP, 3, 1 },
+	{ "images/s", IS_METRIC, METRIC_RATE, 1, 1 },
+	{ "speed-up", IS_METRIC, METRIC_SPEEDUP, 2, 1 },
+	{ "efficiency", IS_METRIC, METRIC_EFFICIENCY, 2, 1 },
+	{ "test accuracy (%)", IS_METRIC, METRIC_ACCURACY, 2, 1 },
+	{ "training loss", IS_METRIC, METRIC_TRAIN_LOSS, 4, 1 },
+	{ "final test loss", IS_METRIC, METRIC_LOSS, 4, 1 },
+	{ "time to", IS_METRIC, METRIC_TIME_TO_ACCURACY, 3, 1 },
+	{ "p50", IS_METRIC, METRIC_P50, 3, 0 },
+	{ "p99", IS_METRIC, METRIC_P99, 3, 0 },
+	{ "peak memory (MB)", IS_METRIC, METRIC_MAXRSS, 1, 1e-6 },
+	{ "CPUs allowed", CPUS, 0, 0, 1 },
+	{ "CPU time (s)", IS_METRIC, METRIC_CPU, 1, 1 },
+	{ "status", STATUS, 0, 0, 1 },
+};
+
+enum { QUANTITIES = sizeof(quantities) / sizeof(quantities[0]) };
+
+static void status_text(char text[GRID_TEXT], const struct line *line,
+			const struct result *cell)
+{
+	static const char *const names[] = {
+		[OUTCOME_NONE] = "-",	      [OUTCOME_OK] = "ok",
+		[OUTCOME_PARTIAL] = "partial", [OUTCOME_ERROR] = "error",
+		[OUTCOME_SKIPPED] = "skipped",
+	};
+
+	if (cell->outcome == OUTCOME_OK && cell->runs < line->repetitions)
+		snprintf(text, GRID_TEXT, "ok, %d of %d", cell->runs,
+			 line->repetitions);
+	else
+		snprintf(text, GRID_TEXT, "%s", names[cell->outcome]);
+}
+
+static void fill_cell(const struct view *view, const struct grid *grid, int row,
+		      int column, const struct line *line, double factor)
+{
+	const struct quantity *quantity = &quantities[row];
+	const struct result *cell = view_cell(view, line, column);
+	const struct stats *stats = &cell->values[quantity->metric];
+	char *text = grid_at(grid, row, column)->text;
+
+	if (quantity->property == STATUS)
+		status_text(text, line, cell);
+	else if (quantity->property == GLOBAL_BATCH && cell->run)
+		grid_set_count(grid, row, column,
+			       run_update_samples(cell->run));
+	else if (quantity->property == CPUS && cell->run)
+		grid_set_cpus(grid, row, column, cell->run);
+	else if (quantity->property == IS_METRIC)
+		/* Updates are counted, so they have no spread to show. */
+		format_spread(text, stats->mean * factor,
+			      stats->count > 1 && quantity->decimals ?
+				      stats->std * factor : NAN,
+			      quantity->decimals, view->options);
+}
+
+static void fill_quantity(const struct view *view, const struct grid *grid,
+			  int row, const struct line *line, struct scale scale)
+{
+	const struct quantity *quantity = &quantities[row];
+	const double factor = quantity->factor ? quantity->factor :
+						 scale.factor;
+	const double asked = line_target_accuracy(view->results, line);
+
+	if (quantity->metric == METRIC_TIME_TO_ACCURACY)
+		snprintf(grid->labels[row], GRID_TEXT, "%s %g %% (s)",
+			 quantity->label,
+			 isfinite(asked) ? asked : USUAL_ACCURACY_PCT);
+	else if (quantity->factor)
+		snprintf(grid->labels[row], GRID_TEXT, "%s", quantity->label);
+	else
+		snprintf(grid->labels[row], GRID_TEXT, "%s (%s/iter)",
+			 quantity->label, scale.name);
+	for (int column = 0; column < grid->columns; column++)
+		fill_cell(view, grid, row, column, line, factor);
+	if (quantity->property == IS_METRIC)
+		view_mark_best(view, grid, row, line, quantity->metric);
+}
+
+/* The post's tables have no titles, so a corner says whose details they are. */
+static int make_grid(const struct view *view, struct grid *grid, int rows,
+		     const char *label, struct error *err)
+{
+	if (grid_make(grid, view->results->target_count, rows, err))
+		return -1;
+	snprintf(grid->title, GRID_TITLE, "Details: %s", label);
+	if (view->options->format == TABLE_POST)
+		snprintf(grid->corner, GRID_TITLE, "%s", label);
+	for (int column = 0; column < grid->columns; column++)
+		view_head(view, column, grid->heads[column]);
+	return 0;
+}
+
+static int draw_setup(const struct view *view, const struct line *line,
+		      struct scale scale, struct error *err)
+{
+	char label[GRID_TEXT];
+	struct grid grid;
+
+	view_label(view, line, NULL, label);
+	if (make_grid(view, &grid, QUANTITIES, label, err))
+		return -1;
+	for (int row = 0; row < QUANTITIES; row++)
+		fill_quantity(view, &grid, row, line, scale);
+	grid_draw(&grid, view->options, view->out);
+	grid_free(&grid);
+	return 0;
+}
+
+/* What is known of the post's runs beside their times. */
+static int draw_post(const struct view *view, const char *setup,
+		     struct error *err)
+{
+	char label[GRID_TEXT];
+	struct grid grid;
+
+	snprintf(label, sizeof(label), "post 002, %s", setup);
+	if (make_grid(view, &grid, 3, label, err))
+		return -1;
+	snprintf(grid.labels[0], GRID_TEXT, "parameter updates");
+	snprintf(grid.labels[1], GRID_TEXT, "global batch");
+	snprintf(grid.labels[2], GRID_TEXT, "test accuracy (%%)");
+	for (int column = 0; column < grid.columns; column++) {
+		const struct post_figure *figure =
+			find_post(view, setup, view->order[column],
+				  post_compares_epoch);
+
+		if (!figure)
+			continue;
+		grid_set_count(&grid, 0, column, figure->updates);
+		grid_set_count(&grid, 1, column, figure->global_batch);
+		grid_set_number(&grid, 2, column, figure->accuracy_pct, 2);
+	}
+	grid_draw(&grid, view->options, view->out);
+	grid_free(&grid);
+	return 0;
+}
+
+static double global_batch_of(const struct result *cell)
+{
+	return !cell->run || cell->run->global_batch == CELL_NO_INT ?
+		       NAN : (double)cell->run->global_batch;
+}
+
+static double updates_of(const struct result *cell)
+{
+	return cell->values[METRIC_UPDATES].mean;
+}
+
+/* What is not known differs from nothing. */
+static int differs_in(const struct results *results, const struct line *line,
+		      double value(const struct result *cell))
+{
+	double first = NAN;
+
+	for (int t = 0; t < results->target_count; t++) {
+		const double each = value(&line->cells[t]);
+
+		if (each < first || each > first)
+			return 1;
+		first = isfinite(first) ? first : each;
+	}
+	return 0;
+}
+
+static int differs(const struct results *results, const struct line *line,
+		   double value(const struct result *cell))
+{
+	if (line)
+		return differs_in(results, line, value);
+	for (int l = 0; l < results->line_count; l++)
+		if (differs_in(results, &results->lines[l], value))
+			return 1;
+	return 0;
+}
+
+const char *work_differs(const struct results *results, const struct line *line)
+{
+	static const char *const what[] = {
+		NULL, "updates differ", "global batches differ",
+		"global batches and updates differ",
+	};
+
+	return what[2 * differs(results, line, global_batch_of) +
+		    differs(results, line, updates_of)];
+}
+
+/* The whole device that this run's are parts of, or one of its devices. */
+static const struct result *find_single(const struct view *view,
+					const struct line *line,
+					const struct run *several)
+{
+	for (int c = 0; c < view->results->target_count; c++) {
+		const struct result *cell = view_cell(view, line, c);
+
+		if (cell->run && run_is_on_devices(cell->run) &&
+		    cell->run->cores == 1 &&
+		    !strcmp(cell->run->device_name, several->device_name))
+			return cell;
+	}
+	return NULL;
+}
+
+/* Units of devices are no cores, so these are compared with each other. */
+static void note_devices(const struct view *view, const struct line *line)
+{
+	for (int c = 0; c < view->results->target_count; c++) {
+		const struct result *cell = view_cell(view, line, c), *single;
+		const struct run *run = cell->run;
+		char doubt[160];
+		struct stats ratio;
+
+		if (!run || !run_is_on_devices(run) || run->cores == 1)
+			continue;
+		single = find_single(view, line, run);
+		if (!single || !(single->values[METRIC_RATE].mean > 0))
+			continue;
+		ratio = stats_single(cell->values[METRIC_RATE].mean /
+				     single->values[METRIC_RATE].mean);
+		ratio_doubt_text(doubt, sizeof(doubt), line, cell, single,
+				 &ratio);
+		if (ratio.count && !doubt[0])
+			view_note(view, "%s%s: %ld %s, %s times the images/s "
+				  "of %s", line_prefix(view, line).text,
+				  run->target, run->cores, run_cores_name(run),
+				  fixed_text(ratio.mean, 2).text,
+				  single->run->target);
+	}
+}
+
+/* Which CPUs, and of which hosts; old rows do not say. */
+static void note_places(const struct view *view, const struct line *line)
+{
+	char text[1024] = "";
+
+	for (int c = 0; c < view->results->target_count; c++) {
+		const struct run *run = view_cell(view, line, c)->run;
+
+		if (run && run->cpu_list[0])
+			text_append(text, sizeof(text), "%s%s %s%s%s",
+				    text[0] ? "; " : "", run->target,
+				    run->cpu_list, run->hosts[0] ? " of " : "",
+				    run->hosts);
+	}
+	if (text[0])
+		view_note(view, "%sCPUs used, by number: %s",
+			  line_prefix(view, line).text, text);
+}
+
+static void print_notes(const struct view *view)
+{
+	const struct scale speedup = { 1, "speed-up" };
+	const char *differ = work_differs(view->results, NULL);
+	char tested[1024];
+
+	results_tested_text(view->results, tested, sizeof(tested));
+	view_note(view, "images/s: training samples divided by the seconds of "
+		  "iterations and of waiting for the loader; test, start-up "
+		  "and warm-up are not included");
+	view_note(view, "speed-up: images/s divided by that of cpu-1 or, "
+		  "without it, of the first target with one emulated core, in "
+		  "the same campaign and repetition; - if there is none, as "
+		  "among devices; efficiency: speed-up divided by cores");
+	if (view->doubts[0])
+		view_note(view, "left out are speed-up and efficiency of %s",
+			  view->doubts);
+	view_note(view, "time to an accuracy: from before the data set is read "
+		  "to the end of the first test that reaches it; - if a run "
+		  "did not reach it, or failed");
+	if (differ)
+		view_note(view, "%s between columns, so compare accuracy as "
+			  "well as times", differ);
+	if (tested[0])
+		view_note(view, "%s", tested);
+	note_p99(view, NULL);
+	view_note(view, "CPU time is of the whole process, user and system");
+	for (int i = 0; i < view->results->line_count; i++) {
+		const struct line *line = &view->results->lines[i];
+
+		note_interval(view, line, METRIC_SPEEDUP, speedup);
+		if (!line_is_setup(line))
+			continue;
+		note_devices(view, line);
+		note_places(view, line);
+	}
+}
+
+int view_details(const struct view *view, struct error *err)
+{
+	const struct results *results = view->results;
+	const struct scale scale = view_scale(view, METRIC_ITER);
+
+	for (int i = 0; i < results->line_count; i++)
+		if (line_is_setup(&results->lines[i]) &&
+		    draw_setup(view, &results->lines[i], scale, err))
+			return -1;
+	if (has_post(view, post_compares_epoch) &&
+	    (draw_post(view, "example", err) || draw_post(view, "Colab", err)))
+		return -1;
+	print_notes(view);
+	fputc('\n', view->out);
+	return 0;
+}

@@ -1,0 +1,156 @@
+/*
+ * Under the first screen's table of a network that a post has trained: what it
+ * published, and the same of our targets. Most of them do a few iterations of
+ * such networks, so their times are extrapolated, and say so.
+ */
+#include <stdio.h>
+
+#include "bench/record/post.h"
+#include "bench/report/table_view.h"
+#include "bench/system/number.h"
+#include "bench/system/text.h"
+
+enum { BATCH, RATE, TIME, FROM, HEADS };
+
+/* Whether a cell's images are all of those that the post's time is for, once
+ * or more often. */
+static int is_whole(const struct run *run, const struct post_network *network)
+{
+	return !run_is_cut(run) && run->train_samples != CELL_NO_INT &&
+	       run->train_samples >= network->images;
+}
+
+static void fill_target(const struct view *view, const struct grid *grid,
+			int row, const struct result *cell,
+			const struct post_network *network)
+{
+	const double rate = cell->values[METRIC_RATE].mean;
+	const long known = run_iterations(cell->run);
+	const double steps = known == CELL_NO_INT ?
+		cell->values[METRIC_UPDATES].mean : (double)known;
+	const double time = (double)network->images / rate / network->unit_s;
+
+	clean_text(grid->labels[row], GRID_TEXT, cell->run->target,
+		   view->options);
+	grid_set_count(grid, row, BATCH, cell->run->global_batch);
+	grid_set_number(grid, row, RATE, rate, decimals_of(rate, 1));
+	grid_set_number(grid, row, TIME, time, decimals_of(time, 2));
+	if (!is_whole(cell->run, network))
+		snprintf(grid_at(grid, row, FROM)->text, GRID_TEXT,
+			 "%.0f step%s", steps, steps == 1 ? "" : "s");
+}
+
+/* "about 30", "240-300" */
+static void fill_range(char text[GRID_TEXT], const double range[2],
+		       int is_about)
+{
+	char from[NUMBER_SIZE], to[NUMBER_SIZE];
+	const int is_one = range[0] == range[1];
+
+	number_print(from, range[0]);
+	number_print(to, range[1]);
+	snprintf(text, GRID_TEXT, "%s%s%s%s", is_about ? "about " : "", from,
+		 is_one ? "" : "-", is_one ? "" : to);
+}
+
+static void fill_training(const struct grid *grid, int row,
+			  const struct post_training *training)
+{
+	snprintf(grid->labels[row], GRID_TEXT, "post: %s", training->device);
+	grid_set_count(grid, row, BATCH, training->global_batch);
+	fill_range(grid_at(grid, row, RATE)->text, training->rates,
+		   training->is_about);
+	fill_range(grid_at(grid, row, TIME)->text, training->times,
+		   training->is_about);
+}
+
+static int draw(const struct view *view, const struct line *line,
+		const struct post_network *network, struct error *err)
+{
+	const char *const heads[HEADS] = {
+		[BATCH] = "global\nbatch",
+		[RATE] = "images/s",
+		[TIME] = network->unit,
+		[FROM] = "extrapolated\nfrom",
+	};
+	const int most = (int)(sizeof(network->trainings) /
+			       sizeof(network->trainings[0]));
+	struct grid grid;
+	int row = 0;
+
+	if (grid_make(&grid, HEADS, view->results->target_count + most, err))
+		return -1;
+	grid.unmarked = 1;
+	snprintf(grid.title, GRID_TITLE, "Training on %ld images, here and in "
+		 "%s", network->images, network->post);
+	snprintf(grid.corner, GRID_TITLE, "target");
+	grid_set_heads(&grid, heads);
+	for (int t = 0; t < view->results->target_count; t++)
+		if (line->cells[t].values[METRIC_RATE].count)
+			fill_target(view, &grid, row++, &line->cells[t],
+				    network);
+	for (int i = 0; network->trainings[i].device; i++)
+		fill_training(&grid, row++, &network->trainings[i]);
+	grid.rows = row;
+	grid_draw(&grid, view->options, view->out);
+	grid_free(&grid);
+	return 0;
+}
+
+/* Our own speed-ups, of several cores with the batch of the one alone. */
+static void speedups_text(const struct view *view, const struct line *line,
+			  char *text, size_t size)
+{
+	const struct result *one = line_base(view->results, line);
+	char doubt[160];
+
+	text[0] = '\0';
+	for (int t = 0; one && t < view->results->target_count; t++) {
+		const struct result *cell = &line->cells[t];
+		const struct stats *speedup = &cell->values[METRIC_SPEEDUP];
+
+		if (cell == one || !speedup->count ||
+		    cell->run->batch == CELL_NO_INT ||
+		    cell->run->batch != one->run->batch)
+			continue;
+		ratio_doubt_text(doubt, sizeof(doubt), line, cell, one,
+				 speedup);
+		if (doubt[0])
+			continue;
+		text_append(text, size, "%s%s %s times", text[0] ? ", " :
+			    "; by images/s at equal batch, here: ",
+			    cell->run->target,
+			    fixed_text(speedup->mean, 2).text);
+	}
+	if (text[0] && line->repetitions == 1)
+		text_append(text, size, " (one run each)");
+}
+
+static int has_rate(const struct view *view, const struct line *line)
+{
+	for (int t = 0; t < view->results->target_count; t++)
+		if (line->cells[t].values[METRIC_RATE].count)
+			return 1;
+	return 0;
+}
+
+int view_published(const struct view *view, const struct line *line,
+		   struct error *err)
+{
+	const struct run *run = find_settings(view->results, line);
+	const struct post_network *network = run ? post_network_of(run) : NULL;
+	char speedups[512];
+
+	if (!network || !has_rate(view, line))
+		return 0;
+	if (draw(view, line, network, err))
+		return -1;
+	view_note(view, "%s is history, not a race: other hardware, whose "
+		  "timers did not wait for it, one run each", network->post);
+	for (int i = 0; network->notes[i]; i++)
+		view_note(view, "%s", network->notes[i]);
+	speedups_text(view, line, speedups, sizeof(speedups));
+	if (network->speedup)
+		view_note(view, "%s%s", network->speedup, speedups);
+	return 0;
+}

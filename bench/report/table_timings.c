@@ -1,0 +1,506 @@
+/* The post's three tables: the loop, an iteration and an epoch, with what these
+ * times cover, how sure they are and what they are made of. */
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "bench/report/table_view.h"
+#include "bench/system/text.h"
+
+static const struct timing {
+	enum metric metric, estimate; /* measured; on a host with more CPUs */
+	const char *title, *cut, *per; /* cut: what cut epochs are called */
+	post_compares *compares; /* with the post's */
+	/* Of its figures; the loop has no spread. */
+	size_t post_value, post_spread;
+} timings[] = {
+	{ METRIC_LOOP, METRIC_MODEL_LOOP, "Training loop",
+	  "Training loop, epochs of ", "", post_compares_loop,
+	  offsetof(struct post_figure, loop_s), 0 },
+	{ METRIC_ITER, METRIC_MODEL_ITER, "One iteration", NULL, "/iter",
+	  post_compares_iter, offsetof(struct post_figure, iter_s),
+	  offsetof(struct post_figure, iter_std_s) },
+	{ METRIC_EPOCH, METRIC_MODEL_EPOCH, "One epoch", "Epochs of ",
+	  "/epoch", post_compares_epoch,
+	  offsetof(struct post_figure, epoch_s),
+	  offsetof(struct post_figure, epoch_std_s) },
+};
+
+static double member(const void *of, size_t offset)
+{
+	return *(const double *)((const char *)of + offset);
+}
+
+/* Is the metric of the line, of a whole setup, estimated? */
+static int is_estimated(const struct results *results, const struct line *line,
+			enum metric estimate)
+{
+	for (int t = 0; line_is_setup(line) && t < results->target_count; t++)
+		if (line->cells[t].values[estimate].count)
+			return 1;
+	return 0;
+}
+
+static int count_estimated(const struct results *results, enum metric estimate)
+{
+	int count = 0;
+
+	for (int i = 0; i < results->line_count; i++)
+		count += is_estimated(results, &results->lines[i], estimate);
+	return count;
+}
+
+static void fill_line(const struct view *view, const struct grid *grid, int row,
+		      const struct line *line, enum metric metric,
+		      struct scale scale)
+{
+	view_label(view, line, NULL, grid->labels[row]);
+	for (int column = 0; column < grid->columns; column++) {
+		const struct result *cell = view_cell(view, line, column);
+		const struct stats *stats = &cell->values[metric];
+		char *text = grid_at(grid, row, column)->text;
+
+		if (!stats->count)
+			continue;
+		if (is_skewed(stats))
+			format_quartiles(text, stats, scale.factor, 3,
+					 view->options);
+		else
+			format_spread(text, stats->mean * scale.factor,
+				      stats->count > 1 ?
+					      stats->std * scale.factor : NAN,
+				      3, view->options);
+		/* The times of --sync epoch are none of single iterations. */
+		if (metric == METRIC_ITER && cell->run &&
+		    run_is_ahead(cell->run))
+			snprintf(strchr(text, '\0'), GRID_TEXT - strlen(text),
+				 ", epoch's mean");
+	}
+	view_mark_best(view, grid, row, line, metric);
+}
+
+/* The estimates of all lines, from row on; returns the row after them. */
+static int fill_estimates(const struct view *view, const struct grid *grid,
+			  int row, const struct timing *timing,
+			  struct scale scale)
+{
+	const struct results *results = view->results;
+
+	for (int i = 0; i < results->line_count; i++) {
+		const struct line *line = &results->lines[i];
+		char *label = grid->labels[row];
+
+		if (!is_estimated(results, line, timing->estimate))
+			continue;
+		fill_line(view, grid, row++, line, timing->estimate, scale);
+		view_label(view, line, ", estimate", label);
+		if (results->line_count == 1)
+			snprintf(label, GRID_TEXT, "estimate");
+	}
+	return row;
+}
+
+/* The post gives three decimals of a second, so none of a millisecond. */
+static void fill_post(const struct view *view, const struct grid *grid, int row,
+		      const char *setup, const struct timing *timing,
+		      struct scale scale)
+{
+	snprintf(grid->labels[row], GRID_TEXT, "post 002, %s", setup);
+	for (int column = 0; column < grid->columns; column++) {
+		const struct post_figure *figure =
+			find_post(view, setup, view->order[column],
+				  timing->compares);
+
+		if (!figure)
+			continue;
+		format_spread(grid_at(grid, row, column)->text,
+			      member(figure, timing->post_value) * scale.factor,
+			      timing->post_spread ?
+				      member(figure, timing->post_spread) *
+					      scale.factor : NAN,
+			      scale.factor > 1 ? 0 : 3, view->options);
+	}
+}
+
+static void fill_heads(const struct view *view, const struct grid *grid,
+		       const char *unit)
+{
+	for (int column = 0; column < grid->columns; column++) {
+		char *head = grid->heads[column];
+
+		view_head(view, column, head);
+		if (view->options->format == TABLE_PLAIN)
+			continue;
+		text_cut(head, 90);
+		snprintf(strchr(head, '\0'), GRID_TEXT - strlen(head), " (%s)",
+			 unit);
+	}
+}
+
+/* The post's tables have no titles, so its corner says what was cut. */
+static void fill_title(const struct view *view, const struct timing *timing,
+		       const char *unit, struct grid *grid)
+{
+	char cut[200] = "", spread[32] = "";
+
+	if (timing->cut)
+		results_cut_text(view->results, cut, sizeof(cut));
+	if (timing->per[0])
+		snprintf(spread, sizeof(spread), ", mean (%s std)",
+			 plus_minus(view->options));
+	snprintf(grid->title, GRID_TITLE, "%s%s (%s)%s",
+		 cut[0] ? timing->cut : timing->title, cut, unit, spread);
+	snprintf(grid->corner, GRID_TITLE, "Campaign");
+	if (cut[0] && view->options->format == TABLE_POST)
+		snprintf(grid->corner, GRID_TITLE, "Campaign, epochs of %s",
+			 cut);
+}
+
+/* How the iterations of a table were timed. */
+struct timed {
+	int single, single_resident; /* setups' targets: each for itself */
+	int ahead;		     /* an epoch's together */
+	char names[512]; /* of those; what does not fit is left out */
+};
+
+static struct timed count_timed(const struct results *results)
+{
+	struct timed timed = { 0 };
+	const struct result *cell;
+
+	for (int at = 0; (cell = next_cell(results, &at));) {
+		const struct line *line =
+			&results->lines[(at - 1) / results->target_count];
+		const int several = setup_count(results) > 1;
+
+		if (!line_is_setup(line) || !cell->run ||
+		    !cell->values[METRIC_ITER].count)
+			continue;
+		if (!run_is_ahead(cell->run)) {
+			timed.single++;
+			timed.single_resident +=
+				!strcmp(cell->run->resident, "yes");
+			continue;
+		}
+		timed.ahead++;
+		text_append(timed.names, sizeof(timed.names), "%s%s%s%s",
+			    timed.names[0] ? ", " : "", cell->run->target,
+			    several ? " of " : "",
+			    several ? setup_name(line) : "");
+	}
+	return timed;
+}
+
+/* How many warm-up steps a run had; -1: not the same for all; CELL_NO_INT: no
+ * run made any iteration. */
+static long warmup_steps(const struct results *results)
+{
+	const struct result *cell;
+	long steps = CELL_NO_INT;
+
+	for (int at = 0; (cell = next_cell(results, &at));) {
+		const long each = (long)cell->warmup_steps;
+
+		if (cell->runs != 1 || !cell->values[METRIC_ITER].count)
+			continue;
+		if (steps != CELL_NO_INT && steps != each)
+			return -1;
+		steps = each;
+	}
+	return steps;
+}
+
+static void note_warmup(const struct view *view, const struct timed *timed)
+{
+	const int included = view->results->include_warmup && timed->single;
+	const char *what = included && timed->ahead ?
+				   "included, but in no epoch's mean" :
+			   included ? "included" : "excluded";
+	const long steps = warmup_steps(view->results);
+
+	if (steps == CELL_NO_INT)
+		return;
+	if (steps == 0)
+		view_note(view, "no warm-up: the first iterations, which are "
+			  "slower, are in the mean");
+	else if (steps > 0)
+		view_note(view, "warm-up: %ld step%s a run, %s", steps,
+			  steps == 1 ? "" : "s", what);
+	else
+		view_note(view, "warm-up steps (not the same number "
+			  "everywhere): %s", what);
+}
+
+static void note_iterations(const struct view *view)
+{
+	const struct timed timed = count_timed(view->results);
+	const char *resident = timed.single_resident ?
+		"; a data set resident on the device is gathered and "
+		"normalised there, which is included" : "";
+
+	if (timed.single || !timed.ahead)
+		view_note(view, "an iteration lasts from the batch in host "
+			  "memory to updated parameters, with the device "
+			  "finished; waiting for the loader is not included%s; "
+			  "with several cores, it lasts from the start of the "
+			  "first to the end of the last; %s is the spread of "
+			  "the iterations of one process",
+			  resident, plus_minus(view->options));
+	if (timed.ahead)
+		view_note(view, "%s%sepoch's mean (--sync epoch): the device "
+			  "runs ahead within an epoch, so that a single "
+			  "iteration has no time; shown is the time from the "
+			  "epoch's first batch to its last updated parameters, "
+			  "with the device finished, over its iterations; "
+			  "waiting for the first batch is not included, "
+			  "gathering and normalising the data set on the "
+			  "device is",
+			  timed.single ? timed.names : "",
+			  timed.single ? ": " : "");
+	note_warmup(view, &timed);
+}
+
+static void note_covered(const struct view *view, enum metric metric)
+{
+	if (metric == METRIC_LOOP)
+		view_note(view, "from just before epoch 1 to the end of the "
+			  "last epoch, with the tests; start-up is not "
+			  "included");
+	else if (metric == METRIC_ITER)
+		note_iterations(view);
+	else
+		view_note(view, "an epoch is its iterations, the loader, the "
+			  "test and the schedule; %s is the spread "
+			  "of the epochs of one process",
+			  plus_minus(view->options));
+}
+
+/*
+ * Up to so many cores the estimate was within 10 % of what was measured on a
+ * host with a free CPU for each: results/README.md says where.
+ */
+#define ESTIMATE_CHECKED_CORES 2
+
+static void note_estimate(const struct view *view)
+{
+	view_note(view, "estimate: what a host with a free CPU for each core "
+		  "would take, by the cores' CPU times: those of the slowest "
+		  "core in compute, reduce and update, of its test and its "
+		  "loader. Shared caches and memory are left out. It was "
+		  "within 10 %% of what such hosts took, checked up to %d "
+		  "cores", ESTIMATE_CHECKED_CORES);
+}
+
+static int shows_quartiles(const struct results *results, enum metric metric)
+{
+	const struct result *cell;
+
+	for (int at = 0; (cell = next_cell(results, &at));)
+		if (cell->values[metric].count &&
+		    is_skewed(&cell->values[metric]))
+			return 1;
+	return 0;
+}
+
+/* What a run consists of, in columns of runs.csv, and what of it is known. */
+enum { STARTUP, LOADER, ITERATIONS, TEST, UNACCOUNTED, TOTAL, WARMUP, PARTS };
+
+static const char *const part_columns[PARTS] = {
+	[STARTUP] = "setup_s",
+	[LOADER] = "loader_s",
+	[ITERATIONS] = "iterations_s",
+	[TEST] = "test_s",
+	[UNACCOUNTED] = "unaccounted_s",
+	[TOTAL] = "total_s",
+	[WARMUP] = "warmup_s",
+};
+
+static double part_of(const struct run *run, int part)
+{
+	return cell_real(row_column(&run_rows, part_columns[part]), run);
+}
+
+enum { COLD, WARM, KERNEL_STATES };
+
+/* Over the finished runs of a target in a setup. */
+struct parts {
+	double mean[PARTS]; /* sums at first */
+	int runs;
+	double compile_s[KERNEL_STATES];
+	int compiled[KERNEL_STATES]; /* runs */
+};
+
+static int has_parts(const struct run *run)
+{
+	for (int p = 0; p < WARMUP; p++)
+		if (!isfinite(part_of(run, p)))
+			return 0;
+	return strcmp(run->status, "ok") == 0;
+}
+
+static void add_run(struct parts *parts, const struct run *run)
+{
+	static const char *const states[] = { "cold", "warm" };
+
+	parts->runs++;
+	for (int p = 0; p < PARTS; p++)
+		parts->mean[p] += part_of(run, p);
+	for (int k = 0; k < KERNEL_STATES; k++)
+		if (!strcmp(run->kernels, states[k])) {
+			parts->compile_s[k] += run->compile_s;
+			parts->compiled[k]++;
+		}
+}
+
+static struct parts parts_of(const struct line *line, int target)
+{
+	struct parts parts = { 0 };
+	const struct line *lines;
+	int count;
+
+	lines = line_runs(line, &count);
+	for (int i = 0; i < count; i++) {
+		const struct run *run = lines[i].cells[target].run;
+
+		if (run && has_parts(run))
+			add_run(&parts, run);
+	}
+	for (int p = 0; p < PARTS && parts.runs; p++)
+		parts.mean[p] /= parts.runs;
+	for (int k = 0; k < KERNEL_STATES; k++)
+		if (parts.compiled[k])
+			parts.compile_s[k] /= parts.compiled[k];
+	return parts;
+}
+
+/* By whether the driver had cached what it compiled. */
+static void kernels_text(char *text, size_t size, const struct parts *parts)
+{
+	const struct number_text cold = fixed_text(parts->compile_s[COLD], 3);
+	const struct number_text warm = fixed_text(parts->compile_s[WARM], 3);
+
+	text[0] = '\0';
+	if (parts->compiled[COLD] && parts->compiled[WARM])
+		snprintf(text, size, "; compiling kernels, in start-up: %s s "
+			 "cold, %s s warm", cold.text, warm.text);
+	else if (parts->compiled[COLD] || parts->compiled[WARM])
+		snprintf(text, size, "; compiling kernels, in start-up: %s s "
+			 "%s", parts->compiled[COLD] ? cold.text : warm.text,
+			 parts->compiled[COLD] ? "cold" : "warm");
+}
+
+static void note_parts(const struct view *view, const struct line *line,
+		       int column)
+{
+	const struct parts parts = parts_of(line, view->order[column]);
+	char title[2 * GRID_TEXT], kernels[160], warmup[NUMBER_SIZE + 32] = "";
+
+	if (!parts.runs)
+		return;
+	target_title(view, view->order[column], title);
+	kernels_text(kernels, sizeof(kernels), &parts);
+	if (parts.mean[WARMUP] > 0)
+		snprintf(warmup, sizeof(warmup), ", plus warm-up %s s",
+			 fixed_text(parts.mean[WARMUP], 3).text);
+	view_note(view, "%s%s: start-up %s + loader %s + iterations %s + test "
+		  "%s + unaccounted %s = total %s s%s%s%s",
+		  line_prefix(view, line).text, title,
+		  fixed_text(parts.mean[STARTUP], 3).text,
+		  fixed_text(parts.mean[LOADER], 3).text,
+		  fixed_text(parts.mean[ITERATIONS], 3).text,
+		  fixed_text(parts.mean[TEST], 3).text,
+		  fixed_text(parts.mean[UNACCOUNTED], 3).text,
+		  fixed_text(parts.mean[TOTAL], 3).text, warmup, kernels,
+		  fabs(parts.mean[UNACCOUNTED]) > .01 * parts.mean[TOTAL] ?
+			  "; unaccounted is more than 1 %" : "");
+}
+
+void note_interval(const struct view *view, const struct line *line,
+		   enum metric metric, struct scale scale)
+{
+	char list[1200] = "", title[2 * GRID_TEXT];
+
+	if (!line_is_setup(line) || line->repetitions == 1)
+		return;
+	for (int column = 0; column < view->results->target_count; column++) {
+		const struct stats *stats =
+			&view_cell(view, line, column)->values[metric];
+		const double half = stats_shown_half_width(stats);
+
+		if (!isfinite(half))
+			continue;
+		target_title(view, view->order[column], title);
+		text_append(list, sizeof(list), "%s%s n=%zu %s",
+			    list[0] ? ", " : "", title, stats->count,
+			    interval_text((stats->mean - half) * scale.factor,
+					  (stats->mean + half) * scale.factor,
+					  3).text);
+	}
+	if (list[0])
+		view_note(view, "%s: mean over runs (%s spread across runs), "
+			  "95 %% t interval of the mean (%s): %s",
+			  line_name(line).text, plus_minus(view->options),
+			  scale.name, list);
+}
+
+static void print_notes(const struct view *view, enum metric metric,
+			struct scale scale)
+{
+	const struct results *results = view->results;
+
+	note_covered(view, metric);
+	if (shows_quartiles(results, metric))
+		view_note(view, "median [q1, q3] where the deviation is larger "
+			  "than the mean");
+	for (int i = 0; i < results->line_count; i++) {
+		const struct line *line = &results->lines[i];
+
+		note_interval(view, line, metric, scale);
+		for (int column = 0; metric == METRIC_LOOP &&
+				     line_is_setup(line) &&
+				     column < results->target_count; column++)
+			note_parts(view, line, column);
+	}
+}
+
+static int draw_timing(const struct view *view, const struct timing *timing,
+		       struct error *err)
+{
+	static const char *const post_setups[] = { "example", "Colab" };
+	const struct results *results = view->results;
+	const struct scale scale = view_scale(view, timing->metric);
+	const int lines = results->line_count;
+	const int estimates = count_estimated(results, timing->estimate);
+	const int posts = has_post(view, timing->compares) ? 2 : 0;
+	struct grid grid;
+	char unit[32];
+	int row;
+
+	if (grid_make(&grid, results->target_count, lines + estimates + posts,
+		      err))
+		return -1;
+	snprintf(unit, sizeof(unit), "%s%s", scale.name, timing->per);
+	fill_title(view, timing, unit, &grid);
+	fill_heads(view, &grid, unit);
+	for (row = 0; row < lines; row++)
+		fill_line(view, &grid, row, &results->lines[row],
+			  timing->metric, scale);
+	row = fill_estimates(view, &grid, row, timing, scale);
+	for (int p = 0; p < posts; p++)
+		fill_post(view, &grid, row++, post_setups[p], timing, scale);
+	grid_draw(&grid, view->options, view->out);
+	grid_free(&grid);
+	print_notes(view, timing->metric, scale);
+	if (estimates && timing->metric == METRIC_LOOP)
+		note_estimate(view);
+	fputc('\n', view->out);
+	return 0;
+}
+
+int view_timings(const struct view *view, struct error *err)
+{
+	for (size_t i = 0; i < sizeof(timings) / sizeof(timings[0]); i++)
+		if (draw_timing(view, &timings[i], err))
+			return -1;
+	return 0;
+}

@@ -1,0 +1,241 @@
+/*
+ * What the runs of a setup show of each other's correctness, and what they do
+ * not: targets that begin alike have the same first loss, and the cores of a
+ * target end with equal parameters. Gradients are held by bench verify alone.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bench/record/run.h"
+#include "bench/report/table_view.h"
+#include "bench/system/text.h"
+#include "bench/system/words.h"
+
+/* Relative gaps of losses: of one computation in fp32 or fp64, through batch
+ * norms, and in shorter numbers, which round otherwise on each backend. */
+#define GAP 1e-5
+#define GAP_OF_NORM 1e-4
+#define GAP_OF_SHORT 2e-2
+
+/* Texts of a line; what does not fit is left out. */
+struct verified {
+	int targets; /* that trained to their end; null computes nothing */
+	char losses[400], differ[400], alone[200], cores[200];
+	double gap; /* the largest within losses */
+};
+
+static int computes(const struct result *cell)
+{
+	return cell->outcome == OUTCOME_OK &&
+	       strncmp(cell->run->target, "null", strlen("null")) != 0;
+}
+
+/* Have the first iterations of both the same parameters, samples and masks? A
+ * batch norm has statistics of its own on each core, and so has the data set
+ * fake a batch. */
+static int begin_alike(const struct run *first, const struct run *second)
+{
+	const int by_core = first->buffers_hash[0] ||
+			    !strcmp(first->dataset, "fake");
+
+	return first->global_batch != CELL_NO_INT &&
+	       first->global_batch == second->global_batch &&
+	       !strcmp(first->model, second->model) &&
+	       !strcmp(first->precision, second->precision) &&
+	       (first->cores == second->cores || !by_core);
+}
+
+/* The largest relative gap of the first losses of two targets, over the
+ * repetitions of a line; NAN: no repetition has both. */
+static double loss_gap(const struct line *line, int first, int second)
+{
+	double most = NAN;
+	const struct line *lines;
+	int count;
+
+	lines = line_runs(line, &count);
+	for (int i = 0; i < count; i++) {
+		const double one = lines[i].cells[first].first_loss;
+		const double other = lines[i].cells[second].first_loss;
+		const double larger = fmax(fabs(one), fabs(other));
+
+		if (isfinite(one) && isfinite(other) && larger > 0)
+			most = fmax(most, fabs(one - other) / larger);
+	}
+	return most;
+}
+
+static double most_gap(const struct run *run)
+{
+	static const char *const shorts[] = { "bf16", "fp16", "bf16-storage" };
+
+	for (size_t i = 0; i < sizeof(shorts) / sizeof(shorts[0]); i++)
+		if (!strcmp(run->precision, shorts[i]))
+			return GAP_OF_SHORT;
+	return run->buffers_hash[0] ? GAP_OF_NORM : GAP;
+}
+
+static void append(char *text, size_t size, const char *name)
+{
+	text_append(text, size, "%s%s", text[0] ? ", " : "", name);
+}
+
+/* With the first target before it that begins alike. */
+static void add_loss(struct verified *verified, const struct view *view,
+		     const struct line *line, int target)
+{
+	const struct run *run = line->cells[target].run, *other = NULL;
+	double gap = NAN;
+	int t = 0;
+
+	for (; t < view->results->target_count && !isfinite(gap); t++) {
+		other = line->cells[t].run;
+		if (t != target && computes(&line->cells[t]) &&
+		    begin_alike(run, other))
+			gap = loss_gap(line, target, t);
+	}
+	if (!isfinite(gap))
+		append(verified->alone, sizeof(verified->alone), run->target);
+	else if (t - 1 > target)
+		return; /* it is compared with this one */
+	else if (gap > most_gap(run))
+		text_append(verified->differ, sizeof(verified->differ),
+			    "%s%s from %s by %.1g", verified->differ[0] ?
+			    ", " : "", run->target, other->target, gap);
+	else {
+		text_append(verified->losses, sizeof(verified->losses),
+			    "%s%s as %s", verified->losses[0] ? ", " : "",
+			    run->target, other->target);
+		verified->gap = fmax(verified->gap, gap);
+	}
+}
+
+static void find_verified(struct verified *verified, const struct view *view,
+			  const struct line *line)
+{
+	*verified = (struct verified){ .losses = "" };
+	for (int t = 0; t < view->results->target_count; t++) {
+		const struct result *cell = &line->cells[t];
+
+		if (!computes(cell))
+			continue;
+		verified->targets++;
+		add_loss(verified, view, line, t);
+		/* Else the run would have failed. */
+		if (cell->run->cores > 1 && cell->run->parameters_hash[0])
+			append(verified->cores, sizeof(verified->cores),
+			       cell->run->target);
+	}
+}
+
+#define MOST_COMMANDS 4
+
+/* What bench verify compares in each of its commands, such as " cpu opencl:1":
+ * a command takes a backend once. What does not fit is left out. */
+struct to_verify {
+	char targets[MOST_COMMANDS][200];
+};
+
+/* Is a word of the list name, or name and then one of the marks? */
+static int has_word(const char *list, const char *name, size_t length,
+		    const char *marks)
+{
+	while ((list = strchr(list, ' ')))
+		if (!strncmp(++list, name, length) &&
+		    (!list[length] || strchr(marks, list[length])))
+			return 1;
+	return 0;
+}
+
+/* A backend, with its device. A target with a transport is named whole, since
+ * bench verify compares the sums of a backend by threads and fork alone. */
+static void add_to_verify(struct to_verify *all, const char *target)
+{
+	const size_t length = strcspn(target, "-@:+");
+	const char *device = strchr(target, ':');
+	char backend[64], name[96];
+	int c = 0;
+
+	snprintf(backend, sizeof(backend), "%.*s", (int)length, target);
+	if (!strcmp(backend, "null") || !strcmp(backend, "reference"))
+		return;
+	if (strchr(target, '@'))
+		snprintf(name, sizeof(name), "%s", target);
+	else
+		snprintf(name, sizeof(name), "%s%.30s", backend,
+			 device ? device : "");
+	for (; c < MOST_COMMANDS; c++) {
+		char *list = all->targets[c];
+
+		if (has_word(list, name, strlen(name), " "))
+			return;
+		if (has_word(list, backend, strlen(backend), " -@:"))
+			continue;
+		text_append(list, sizeof(all->targets[c]), " %s", name);
+		return;
+	}
+}
+
+/* The commands that verify the setup's backends. */
+static void command_text(char *text, size_t size, const struct view *view,
+			 const struct line *line)
+{
+	const struct run *run = find_settings(view->results, line);
+	const char *precision = run ? run_odd_precision(run) : "";
+	struct to_verify all = { .targets = { "" } };
+	char command[600];
+
+	for (int t = 0; t < view->results->target_count; t++)
+		if (line->cells[t].run)
+			add_to_verify(&all, view->results->targets[t]);
+	words_command(command, sizeof(command), "verify", NULL);
+	text[0] = '\0';
+	for (int c = 0; c < MOST_COMMANDS && (!c || all.targets[c][0]); c++) {
+		text_append(text, size, "%s%s%s", c ? "; " : "", command,
+			    all.targets[c]);
+		if (run && strcmp(run->model, "mnist") != 0)
+			text_append(text, size, " -m %s", run->model);
+		if (precision[0])
+			text_append(text, size, " --precision %s", precision);
+	}
+}
+
+int view_differing_losses(const struct view *view, const struct line *line)
+{
+	struct verified verified;
+
+	find_verified(&verified, view, line);
+	if (!verified.differ[0])
+		return 0;
+	view_note(view, "%sfirst losses differ: %s",
+		  line_prefix(view, line).text, verified.differ);
+	return 1;
+}
+
+void view_verified(const struct view *view, const struct line *line,
+		   struct names *told)
+{
+	struct verified verified;
+	char command[1200], text[2048] = "";
+
+	find_verified(&verified, view, line);
+	if (!verified.targets)
+		return;
+	command_text(command, sizeof(command), view, line);
+	text_append(text, sizeof(text), "%s", line_prefix(view, line).text);
+	if (verified.losses[0])
+		text_append(text, sizeof(text), "verified: first losses, "
+			    "within %.1g (%s)", verified.gap, verified.losses);
+	if (verified.cores[0])
+		text_append(text, sizeof(text), "%sequal parameters of the "
+			    "cores of %s", verified.losses[0] ? ", " :
+			    "verified: ", verified.cores);
+	text_append(text, sizeof(text), "%snot verified: ",
+		    verified.losses[0] || verified.cores[0] ? "; " : "");
+	if (verified.alone[0])
+		text_append(text, sizeof(text), "first losses of %s (no other "
+			    "begins alike), ", verified.alone);
+	text_append(text, sizeof(text), "gradients (%s)", command);
+	note_once(view, told, text);
+}

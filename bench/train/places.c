@@ -1,0 +1,241 @@
+#include "bench/train/places.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench/record/machine.h"
+#include "bench/system/hash.h"
+#include "bench/system/text.h"
+
+/* What decides the result, and has to be the same on all hosts. */
+enum part {
+	TRAIN_IMAGES,
+	TRAIN_LABELS,
+	TEST_IMAGES,
+	TEST_LABELS,
+	WEIGHTS,
+	PARAMETERS,
+	STATISTICS,
+	OPTIONS,
+	PARTS
+};
+
+static const char *const part_names[PARTS] = {
+	[TRAIN_IMAGES] = "training images",
+	[TRAIN_LABELS] = "training labels",
+	[TEST_IMAGES] = "test images",
+	[TEST_LABELS] = "test labels",
+	[WEIGHTS] = "weights",
+	[PARAMETERS] = "initial parameters",
+	[STATISTICS] = "initial running statistics",
+	[OPTIONS] = "options",
+};
+
+struct place {
+	char host[64], version[40];
+	char parts[PARTS][17]; /* digits of a hash; empty: there is none */
+	int cpus;
+};
+
+static void set_part(struct place *place, enum part part, const char *hash)
+{
+	snprintf(place->parts[part], sizeof(place->parts[part]), "%.16s", hash);
+}
+
+static void set_hash(struct place *place, enum part part, uint64_t hash)
+{
+	snprintf(place->parts[part], sizeof(place->parts[part]), "%016" PRIx64,
+		 hash);
+}
+
+static void set_data(struct place *place, const struct training *training)
+{
+	const struct dataset *dataset = training->dataset;
+
+	/* The hash of a folder covers both sets, with their labels. */
+	set_part(place, TRAIN_IMAGES, dataset->train.sha256);
+	set_part(place, TRAIN_LABELS, dataset->train.labels_sha256);
+	set_part(place, TEST_IMAGES, dataset->test.sha256);
+	set_part(place, TEST_LABELS, dataset->test.labels_sha256);
+	if (training->weights)
+		set_part(place, WEIGHTS, training->weights->sha256);
+}
+
+/* Options that decide the result or the order of messages; before the start all
+ * but the seed, whose parameters are compared then. */
+static void set_options(struct place *place, const struct training *training,
+			unsigned long long seed)
+{
+	const struct recipe *recipe = &training->recipe;
+	const double numbers[] = {
+		recipe->epochs, recipe->optimizer, recipe->lr, recipe->scale_lr,
+		recipe->rho, recipe->eps, recipe->beta1, recipe->beta2,
+		recipe->momentum, recipe->weight_decay, recipe->lr_warmup,
+		recipe->lr_step, recipe->lr_gamma, training->iterations,
+		training->global_batch, training->test_batch,
+		training->test_steps, training->drop_last, training->pad,
+		training->warmup, training->dropout, training->reshuffle,
+		training->algorithm, training->precision, training->infers,
+		training->native_sums, training->whole_gradients,
+		(double)training->bucket_floats, training->save_best,
+		training->target_accuracy_pct, (double)seed,
+	};
+	char text[sizeof(numbers) / sizeof(*numbers) * 25 + 200];
+
+	snprintf(text, sizeof(text), "%s %s", training->model.name,
+		 training->backend->name);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+		text_append(text, sizeof(text), " %a", numbers[i]);
+	set_hash(place, OPTIONS, hash_bytes64(text, strlen(text)));
+}
+
+static struct place own_place(const struct training *training)
+{
+	struct place place = { .cpus = training->cpus };
+
+	gethostname(place.host, sizeof(place.host) - 1);
+	snprintf(place.version, sizeof(place.version), "%s (%.24s)",
+		 machine_version(), machine_commit());
+	return place;
+}
+
+static int check_version(const struct place *first, const struct place *other,
+			 int rank, struct error *err)
+{
+	if (!strcmp(first->version, other->version))
+		return 0;
+	return error_set(err, ERROR_MISSING, "core %d on host %s is bench %s, "
+			 "and core 0 on host %s bench %s: install the same on "
+			 "both", rank, other->host, other->version, first->host,
+			 first->version);
+}
+
+/* The ranks whose part is not that of rank 0: "core 2 on host b". */
+static void list_others(const struct place *all, int size, enum part part,
+			char *text, size_t room)
+{
+	int end;
+
+	text[0] = '\0';
+	for (int r = 0; r < size; r = end) {
+		end = r + 1;
+		if (!strcmp(all[r].parts[part], all[0].parts[part]))
+			continue;
+		while (end < size && !strcmp(all[end].host, all[r].host) &&
+		       strcmp(all[end].parts[part], all[0].parts[part]))
+			end++;
+		text_append(text, room, "%s%s %d", text[0] ? ", " : "",
+			    end - r > 1 ? "cores" : "core", r);
+		if (end - r > 1)
+			text_append(text, room, " to %d", end - 1);
+		text_append(text, room, " on host %s", all[r].host);
+	}
+}
+
+/* rank is the first whose parts are not those of rank 0. */
+static int refuse_parts(const struct place *all, int size, int rank,
+			struct error *err)
+{
+	char others[400], names[200] = "";
+	enum part first = PARTS;
+
+	for (enum part part = 0; part < PARTS; part++) {
+		if (!strcmp(all[rank].parts[part], all[0].parts[part]))
+			continue;
+		if (first == PARTS)
+			first = part;
+		text_append(names, sizeof(names), "%s%s", names[0] ? ", " : "",
+			    part_names[part]);
+	}
+	list_others(all, size, first, others, sizeof(others));
+	return error_set(err, first == OPTIONS ? ERROR_USAGE : ERROR_INPUT,
+			 "%s: %s differ from those of core 0 on host %s "
+			 "(%.12s..., %.12s...): %s", others, names,
+			 all[0].host, all[rank].parts[first],
+			 all[0].parts[first], first == OPTIONS ?
+				 "start all cores with the same ones" :
+			 first >= PARAMETERS ?
+				 "--weights FILE gives all the same" :
+				 "copy the files from there");
+}
+
+/* All cores meet; all has room for each of them. */
+static int gather(struct core *core, const struct place *mine,
+		  struct place *all, struct error *err)
+{
+	const int size = core->group->size;
+
+	if (group_gather(core->group, mine, sizeof(*mine), all, err))
+		return -1;
+	for (int r = 0; r < size; r++)
+		if (check_version(&all[0], &all[r], r, err))
+			return -1;
+	for (int r = 0; r < size; r++)
+		if (memcmp(all[0].parts, all[r].parts, sizeof(all[r].parts)))
+			return refuse_parts(all, size, r, err);
+	return 0;
+}
+
+/* As --hosts has them, and the CPUs of all. */
+static void describe(const struct place *places, int size, struct run *run)
+{
+	run->hosts[0] = '\0';
+	run->cpus = 0;
+	for (int r = 0; r < size; r++) {
+		int count = 0, before = 0;
+
+		for (int other = 0; other < size; other++) {
+			const int same = !strcmp(places[other].host,
+						 places[r].host);
+
+			count += same;
+			before += same && other < r;
+		}
+		if (before)
+			continue;
+		run->cpus += places[r].cpus;
+		text_append(run->hosts, sizeof(run->hosts), "%s%s:%d",
+			    r ? "," : "", places[r].host, count);
+	}
+}
+
+int places_compare(struct core *core, struct error *err)
+{
+	struct place mine = own_place(core->training), all[GROUP_MAX_SIZE];
+	const int size = core->group->size;
+
+	set_data(&mine, core->training);
+	set_options(&mine, core->training, 0);
+	if (gather(core, &mine, all, err))
+		return -1;
+	for (int r = 0; r < size; r++)
+		core->is_near[r] = !strcmp(all[r].host, mine.host);
+	if (core->group->rank == 0)
+		describe(all, size, &core->outcome->run);
+	return 0;
+}
+
+int places_compare_start(struct core *core, struct error *err)
+{
+	struct place mine = own_place(core->training), all[GROUP_MAX_SIZE];
+	const struct program *program = core->program;
+	uint64_t hash;
+
+	/* One copy that all cores share cannot differ. */
+	if (!program->shared) {
+		if (core_hash(core, VECTOR_PARAMETERS, program->parameters,
+			      &hash, err))
+			return -1;
+		set_hash(&mine, PARAMETERS, hash);
+	}
+	if (program->buffers) {
+		if (core_hash(core, VECTOR_BUFFERS, program->buffers, &hash,
+			      err))
+			return -1;
+		set_hash(&mine, STATISTICS, hash);
+	}
+	set_options(&mine, core->training, core->training->seed);
+	return gather(core, &mine, all, err);
+}
