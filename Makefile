@@ -56,10 +56,6 @@ PACKAGES_TEST := libcmocka-dev bats python3 python3-yaml shellcheck mandoc \
 	strace oclgrind gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user \
 	libopenmpi-dev openmpi-bin iproute2 util-linux
 PACKAGES := $(PACKAGES_BUILD) $(PACKAGES_RUN) $(PACKAGES_TEST)
-# Only `make peers` wants these: a compiler for torch.compile, and allocators.
-PACKAGES_PEERS := python3-venv python3-dev g++ libjemalloc2 \
-	libtcmalloc-minimal4
-
 # What the build looks for, and who has it.
 MODULES := openblas:libopenblas-pthread-dev OpenCL:ocl-icd-opencl-dev \
 	nettle:nettle-dev jansson:libjansson-dev zlib:zlib1g-dev \
@@ -154,15 +150,6 @@ REPLAYS := $(FUZZ_SOURCES:tests/fuzz/%.c=$B/tests/%)
 TEST_OBJECTS := $(patsubst %.c,$O/%.o,$(TEST_SOURCES) $(TOOL_SOURCES) \
 	$(FUZZ_SOURCES) tests/fuzz/replay.c)
 TESTS_BATS := $(wildcard tests/*.bats)
-# What asks the OpenCL driver, and a second one: Intel's, by `make peers`.
-# oclgrind, which opencl_kernels.bats looks through, is a driver of its own.
-TESTS_OPENCL := $(filter $B/tests/test_opencl% $B/tests/test_held \
-	$B/tests/test_graphs,$(TESTS)) \
-	$(filter-out tests/opencl_kernels.bats,\
-	$(filter tests/opencl% tests/resident%,$(TESTS_BATS)))
-INTEL_OPENCL := $(wildcard $(BUILD)/peers/lib/libintelocl.so)
-in_san = $(2:$B/%=$(BUILD)/san-$(subst $(comma),-,$(1))/%)
-
 # Plug-ins: shared objects that only those have whose library is there, and that
 # call some functions of the program.
 MPI := $(if $(SAN),,$(and $(wildcard backends/mpi/mpi.c),$(shell \
@@ -343,7 +330,6 @@ LONGEST := opencl_kernels.bats random.bats test_graphs test_opencl test_sums \
 	mpi.bats opencl_classes.bats test_backends resident.bats signals.bats
 TESTS_ALL := $(TESTS_BATS) $(TESTS) $(REPLAYS)
 TESTS_LONG := $(foreach name,$(LONGEST),$(filter %/$(name),$(TESTS_ALL)))
-TESTS_SAN = $(call in_san,address$(comma)undefined,$(TESTS) $(REPLAYS))
 
 test:
 	$(AGAIN) deps
@@ -351,104 +337,13 @@ test:
 	$Q$(RUN_TESTS) $(TESTS_LONG) $(filter-out $(TESTS_LONG),$(TESTS_ALL))
 	$(if $(INTEL_OPENCL),$(AGAIN) test-intel)
 
-test-san:
-	$(AGAIN) deps
-	$(AGAIN) SAN=address,undefined test-programs
-	$Q$(RUN_TESTS) $(TESTS_SAN)
-
-test-bare:
-	$(AGAIN) deps
-	$(AGAIN) all test-programs
-	$(AGAIN) SAN=address,undefined test-programs
-	$Q$(RUN_TESTS) --bare $(TESTS_BATS) $(TESTS_SAN)
-
-test-intel:
-	$(if $(INTEL_OPENCL),,$(error no driver of Intel: `make peers` first))
-	$(AGAIN) all test-programs
-	@echo "The tests of OpenCL on $(INTEL_OPENCL):"
-	$QTEST_OPENCL="$$(realpath $(INTEL_OPENCL))" \
-		$(RUN_TESTS) $(TESTS_OPENCL)
-
-# oclgrind exits with 0, so its log must be empty. What is uninitialized is a
-# question for tests/opencl_kernels.bats, which is about smaller models.
-has = $(shell command -v $(1) 2>/dev/null)
-THREADED := $(foreach name,transport replica loader core,\
-	$(filter $B/tests/test_$(name)%,$(TESTS)))
-check-full:
-	$(AGAIN) test CHECK_FULL=1 WERROR=1
-	$(AGAIN) test-san CHECK_FULL=1 WERROR=1
-	$(if $(call has,clang),$(AGAIN) BUILD=$(BUILD)/clang CC=clang WERROR=1 \
-		all test-programs,@echo "skipped: clang is not installed")
-	$(AGAIN) SAN=thread all $(call in_san,thread,$(THREADED))
-	$(RUN_TESTS) $(call in_san,thread,$(THREADED))
-	for target in cpu-4 cpu-4@fork; do \
-		timeout 300 $(BUILD)/san-thread/bench measure $$target \
-			--model tiny --dataset synthetic --epochs 2 --steps 9 \
-			--test off >/dev/null || exit; \
-	done
-	$(if $(call has,oclgrind),for test in opencl opencl_tiles; do \
-			BENCH_TEST_LIGHT=1 oclgrind --data-races \
-				--log $B/oclgrind.log $B/tests/test_$$test && \
-			cat $B/oclgrind.log && test ! -s $B/oclgrind.log || \
-				exit; \
-		done,@echo "skipped: oclgrind is not installed")
-	BENCH="$$(realpath $B/bench)" tests/stress kill 40
-	BENCH="$$(realpath $B/bench)" tests/stress interrupt 40
-	$(AGAIN) fuzz
-	.ci/check-layers
-	.ci/check-style
-
-# New inputs go below build/, and so does one that is a finding. To commit what
-# a longer run has found: FUZZER -merge=1 tests/fuzz/corpus/NAME FOLDER
-FUZZ_SECONDS ?= 60
-FUZZ_SAN := fuzzer-no-link,address,undefined
-FUZZ_LIMITS := -timeout=10 -rss_limit_mb=1024 -malloc_limit_mb=256
-fuzz:
-	$Qif echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | clang -x c \
-		-fsanitize=fuzzer,address -o /dev/null - 2>/dev/null; \
-	then $(MAKE) --no-print-directory BUILD=$(BUILD)/fuzz CC=clang \
-		SAN=$(FUZZ_SAN) fuzz-all; \
-	else echo "skipped: no clang with libFuzzer (packages clang and" \
-		"libclang-rt-14-dev)"; fi
-
-fuzz-all: $(FUZZERS:$B/fuzz_%=fuzz-%)
-
-fuzz-%: $B/fuzz_%
-	@mkdir -p $B/corpus/$*
-	@echo "FUZZ $* for $(FUZZ_SECONDS) s"
-	$Q$< -max_total_time=$(FUZZ_SECONDS) $(FUZZ_LIMITS) \
-		-artifact_prefix=$B/$*- -print_final_stats=1 $B/corpus/$* \
-		tests/fuzz/corpus/$* >$B/$*.log 2>&1 || \
-		{ tail -n 60 $B/$*.log; exit 1; }
-	@sed -n 's/^\(stat::number.*\|.*DONE.*\)/  $*: \1/p' $B/$*.log
-
-$(FUZZERS): $B/%: $O/tests/fuzz/%.o $(LIBRARY)
-	@echo "LD $@"
-	$Q$(CC) $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(LIBS)
-
-# Each header alone gives a file that compiles.
-HEADERS_ALONE := $(patsubst %,alone/%,$(filter-out $(if $(MPI),,backends/mpi/%),\
-	$(wildcard models/*.h backends/*/*.h backends/*/*/*.h bench/*/*.h \
-	tests/*.h tests/fuzz/*.h)))
-check-headers: $(HEADERS_ALONE)
-$(HEADERS_ALONE): alone/%: | $O/needs
-	$Qecho '#include "$*"' | \
-		$(CC) $(ALL_CFLAGS) $(DEFINES) -Werror -Wno-unused-function \
-		-fsyntax-only -x c -
+include .ci/checks.mk
 
 deps:
 	@DEPS='$(DEPS)' sh .ci/packages install $(PACKAGES)
 
 deps-gate:
 	$(AGAIN) deps PACKAGES="$(PACKAGES_BUILD) $(PACKAGES_GATE)"
-
-peers:
-	$(AGAIN) deps PACKAGES="$(PACKAGES_PEERS)"
-	$Qtests/peers/install $(BUILD)/peers
-
-peers-xla:
-	$(AGAIN) deps PACKAGES="$(PACKAGES_PEERS)"
-	$Qtests/peers/install $(BUILD)/peers-xla xla
 
 # Where man and the shells look below PREFIX. The system's own zsh functions
 # are elsewhere than those of /usr/local; there, fish looks if XDG_DATA_DIRS
