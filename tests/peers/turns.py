@@ -8,6 +8,7 @@ import io
 import json
 import os
 import pathlib
+import signal
 import statistics
 import subprocess
 import time
@@ -73,21 +74,37 @@ def run(command, contest, variables, timeout, fine=(0,)):
     """What it printed. Its own words are the reason if it fails, which is to
     exit with anything but what is fine."""
     cpus = cpus_for(contest)
+    # A signal that came while a process starts would leave it behind.
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK,
+                                  {signal.SIGINT, signal.SIGTERM})
+
+    def prepare():
+        os.sched_setaffinity(0, cpus)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+    process = None
     try:
-        done = subprocess.run(
-            [str(word) for word in command], env=variables, timeout=timeout,
-            stdin=subprocess.DEVNULL, capture_output=True, text=True,
-            errors="replace",
-            preexec_fn=lambda: os.sched_setaffinity(0, cpus))
+        process = subprocess.Popen(
+            [str(word) for word in command], env=variables,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True, errors="replace",
+            preexec_fn=prepare)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        printed, said = process.communicate(timeout=timeout)
     except subprocess.TimeoutExpired:
         raise Failed(f"still running after {timeout} s") from None
     except OSError as error:
         raise Failed(f"{command[0]}: {error.strerror}") from None
-    if done.returncode not in fine:
-        words = done.stderr.strip().splitlines() or ["no word of it"]
-        kind = Skipped if done.returncode == MISSING else Failed
-        raise kind(f"exit {done.returncode}: {words[-1][:160]}")
-    return done.stdout
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        if process and process.poll() is None:
+            process.kill()
+            process.wait()
+    if process.returncode not in fine:
+        words = said.strip().splitlines() or ["no word of it"]
+        kind = Skipped if process.returncode == MISSING else Failed
+        raise kind(f"exit {process.returncode}: {words[-1][:160]}")
+    return printed
 
 
 def read_bench(text, phase):
