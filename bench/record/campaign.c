@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "bench/record/csv.h"
-#include "bench/record/result_rows.h"
+#include "bench/record/summary.h"
 #include "bench/system/append.h"
 #include "bench/system/file.h"
 #include "bench/system/memory.h"

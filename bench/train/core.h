@@ -4,8 +4,8 @@
 
 #include "backends/parallel/replica.h"
 #include "bench/data/loader.h"
+#include "bench/train/outcome.h"
 #include "bench/train/profile.h"
-#include "bench/train/training.h"
 
 struct core {
 	struct replica_observer observer; /* first: it is the core */
