@@ -123,7 +123,7 @@ differs() {
 		seeds+=(--host "$host:1" -np 1 "$BENCH" measure cpu-2@mpi
 			"${TINY[@]}" --seed "${#seeds[@]}" :)
 	done
-	run -5 --separate-stderr by_hand "${seeds[@]:0:${#seeds[@]} - 1}"
+	run -2 --separate-stderr by_hand "${seeds[@]:0:${#seeds[@]} - 1}"
 	[[ "$stderr" == *"core 1 on host other: initial parameters, options differ from those of core 0 on host "* ]]
 }
 
@@ -132,12 +132,16 @@ differs() {
 	local option
 	"$BENCH" measure cpu-1 "${TINY[@]}" --save-weights w >/dev/null
 	# Seeds decide the order of samples, if not the parameters.
-	for option in "--lr 0.5" "--batch 3" "--dropout off" "--seed 7"; do
-		run -2 --separate-stderr by_hand \
-			-np 1 "$BENCH" measure cpu-2@mpi "${TINY[@]}" \
-			--weights w : -np 1 "$BENCH" measure cpu-2@mpi \
-			"${TINY[@]}" --weights w $option
-		[[ "$stderr" == *"core 1 on host $(hostname): options differ from those of core 0 on host $(hostname) ("*"): start all cores with the same ones"* ]]
+	for option in "--lr 0.5" "--batch 3" "--dropout off" \
+		"--image-size 20" "--weights w --seed 7"; do
+		local first=
+		[[ $option != *weights* ]] || first="--weights w"
+		# shellcheck disable=SC2086 # several words
+		run -2 --separate-stderr by_hand -np 1 "$BENCH" measure \
+			cpu-2@mpi "${TINY[@]}" $first \
+			: -np 1 "$BENCH" measure cpu-2@mpi "${TINY[@]}" $option
+		echo "$option: $stderr"
+		[[ "$stderr" == *"core 1 on host $(hostname): options differ from those of core 0 on host $(hostname) ("*"): start all cores with the same --seed"* ]]
 	done
 }
 

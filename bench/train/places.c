@@ -78,6 +78,8 @@ static void set_options(struct place *place, const struct training *training,
 		training->test_steps, training->drop_last, training->pad,
 		training->warmup, training->dropout, training->reshuffle,
 		training->algorithm, training->precision, training->infers,
+		training->folds, training->model.input.channels,
+		training->model.input.height, training->model.input.width,
 		training->native_sums, training->whole_gradients,
 		(double)training->bucket_floats, training->save_best,
 		training->target_accuracy_pct, (double)seed,
@@ -140,6 +142,7 @@ static int refuse_parts(const struct place *all, int size, int rank,
 {
 	char others[400], names[200] = "";
 	enum part first = PARTS;
+	int is_options;
 
 	for (enum part part = 0; part < PARTS; part++) {
 		if (!strcmp(all[rank].parts[part], all[0].parts[part]))
@@ -149,13 +152,17 @@ static int refuse_parts(const struct place *all, int size, int rank,
 		text_append(names, sizeof(names), "%s%s", names[0] ? ", " : "",
 			    part_names[part]);
 	}
-	list_others(all, size, first, others, sizeof(others));
-	return error_set(err, first == OPTIONS ? ERROR_USAGE : ERROR_INPUT,
+	/* Other options make other parameters: they are the cause. */
+	is_options = strcmp(all[rank].parts[OPTIONS], all[0].parts[OPTIONS]);
+	list_others(all, size, is_options ? OPTIONS : first, others,
+		    sizeof(others));
+	return error_set(err, is_options ? ERROR_USAGE : ERROR_INPUT,
 			 "%s: %s differ from those of core 0 on host %s "
 			 "(%.12s..., %.12s...): %s", others, names,
 			 all[0].host, all[rank].parts[first],
-			 all[0].parts[first], first == OPTIONS ?
-				 "start all cores with the same ones" :
+			 all[0].parts[first], is_options ?
+				 "start all cores with the same --seed, --lr, "
+				 "--batch, --image-size and so on" :
 			 first >= PARAMETERS ?
 				 "--weights FILE gives all the same" :
 				 "copy the files from there");
