@@ -257,9 +257,8 @@ static int dry_run_all(struct work *work, struct error *err)
 	return 0;
 }
 
-/* Refuses a target that does not fit next to the rows of all runs. */
-static int check_memory(const struct work *work, double rows,
-			struct error *err)
+/* Refuses rows, or a target next to the rows of all runs, that do not fit. */
+static int check_memory(struct work *work, double rows, struct error *err)
 {
 	const double available = machine_memory_available("");
 
@@ -269,10 +268,12 @@ static int check_memory(const struct work *work, double rows,
 				 "machine has %.2f GB available: choose fewer "
 				 "--epochs, --steps or --repeat", rows * 1e-9,
 				 available * 1e-9);
-	for (int t = 0; t < work->target_count; t++)
+	for (int t = 0; t < work->target_count; t++) {
+		work->trainings[t].row_bytes = rows;
 		if (plan_check_memory(&work->trainings[t], &work->targets[t],
-				      available - rows, err))
+				      available, err))
 			return -1;
+	}
 	return 0;
 }
 

@@ -427,7 +427,7 @@ static double decoding_bytes(const struct folder *folder)
 					       image.channels;
 }
 
-/* The files are listed, and of a scan no more is done. */
+/* The files are listed and the largest one is read; a scan does no more. */
 static int load_folder(struct dataset *dataset,
 		       const struct dataset_request *request, struct error *err)
 {

@@ -39,7 +39,8 @@ struct dataset {
 			      * set they are from; or empty */
 	struct scenes scenes;
 	struct folder *folder; /* of images in files, or NULL */
-	double decoding_bytes; /* while its largest file is decoded */
+	double decoding_bytes; /* of its largest file and the pixels; a file
+				* of fewer bytes may have more pixels */
 };
 
 extern const struct dataset_name dataset_names[];

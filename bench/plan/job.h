@@ -38,6 +38,7 @@ struct training {
 	int pad;	  /* see loader_samples() */
 	int warmup;	  /* steps */
 	unsigned long long seed;
+	double row_bytes; /* that bench run keeps of all its runs; 0: none */
 	const struct weights *weights; /* to begin with; NULL: seeded */
 	int reads_weights; /* they are those of a file */
 	char weights_prefix[WEIGHTS_PREFIX]; /* as weights_check() has it */

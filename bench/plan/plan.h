@@ -43,10 +43,11 @@ int plan_dataset(struct dataset *dataset, const struct options *options,
 struct memory_plan {
 	double vectors; /* parameters, gradients, optimizer state */
 	double batches; /* what layers make; ready batches, or the data set as
-			   devices hold it; an image while it is decoded */
+			   devices hold it */
 	double data;	/* the data set */
 	double host;	/* besides, where the device is not this CPU, too:
-			   program, libraries, driver, copies of parameters */
+			   program, libraries, driver, copies of parameters,
+			   images while they are decoded, rows */
 };
 
 struct memory_plan plan_memory(const struct training *training);

@@ -42,8 +42,8 @@ static int keeps_weights(const struct training *training)
 }
 
 /* Each core has a copy of the parameters while it begins and when they are
- * hashed, and a batch to warm up with. Each process may keep weights, and the
- * first core those of the best epoch. */
+ * hashed, a batch to warm up with and an image that is decoded. Each process
+ * may keep weights, and the first core those of the best epoch. */
 static double host_bytes(const struct training *training)
 {
 	const struct model *model = &training->model;
@@ -57,6 +57,7 @@ static double host_bytes(const struct training *training)
 			(double)shape_size(model->input) : 0;
 
 	return (copies + images) * sizeof(float) +
+	       here * training->dataset->decoding_bytes + training->row_bytes +
 	       training->copies * PROGRAM_BYTES +
 	       (training->backend->offloads ? driver_bytes(model) : 0);
 }
@@ -101,19 +102,20 @@ struct memory_plan plan_memory(const struct training *training)
 						       &training->model,
 						       &options) +
 			   (is_held(training) ? here * dataset_bytes(dataset) :
-				      share * loader_bytes(&loader)) +
-			   here * dataset->decoding_bytes,
+				      share * loader_bytes(&loader)),
 		.data = training->copies * dataset_bytes(dataset),
 		.host = host_bytes(training),
 	};
 }
 
-/* An iteration has a row of each clock. */
+/* An iteration has a row of each clock; a device's has one clock. */
 double plan_row_bytes(const struct training *training)
 {
 	const int epochs = training->infers ? 1 : training->recipe.epochs;
+	const int clocks = training->backend->offloads ? 1 : 2;
 
-	return 2.0 * epochs * training->iterations * sizeof(struct observation);
+	return (double)clocks * epochs * training->iterations *
+	       sizeof(struct observation);
 }
 
 double memory_plan_total(const struct memory_plan *plan)
