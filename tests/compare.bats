@@ -64,20 +64,28 @@ campaign() {
 }
 
 @test "--fail-above advises against a slower second" {
+	campaign base old cpu-1:2 cpu-1:3 cpu-1:4 cpu-1:5
 	campaign slow new cpu-1:8 cpu-1:12 cpu-1:16 cpu-1:20
-	run -3 --separate-stderr "$BENCH" compare one slow --fail-above 50
+	run -3 --separate-stderr "$BENCH" compare base slow --fail-above 50
 	[[ $output == *"training loop (s)"* ]]
 	[[ $stderr == *"slower by more than 50 %: cpu-1, training loop: 4.000 [1.600, 10.000]; "*"bench check --base-ref"* ]]
-	run -0 "$BENCH" compare one slow --fail-above 60
-	run -0 "$BENCH" compare slow one --fail-above 0
+	run -0 "$BENCH" compare base slow --fail-above 60
+	run -0 "$BENCH" compare slow base --fail-above 0
 	# Start-up is no training.
 	mkdir late
-	sed 's/,\.5,99,/,5,99,/' one/runs.csv >late/runs.csv
-	run -0 "$BENCH" compare one late --fail-above 0
+	sed 's/,\.5,99,/,5,99,/' base/runs.csv >late/runs.csv
+	run -0 "$BENCH" compare base late --fail-above 0
 	grep -Eq '^start-up \((m?)s\) .* 10\.000 ' <<<"$output"
+}
+
+@test "--fail-above fails if it cannot know" {
+	campaign base old cpu-1:2 cpu-1:3 cpu-1:4 cpu-1:5
 	campaign few few cpu-1:30
-	run -3 --separate-stderr "$BENCH" compare one few --fail-above 5
-	[[ $stderr == *"no time has an interval, which needs four runs on each side"* ]]
+	run -3 --separate-stderr "$BENCH" compare base few --fail-above 5
+	[[ $stderr == *"cpu-1: no time has an interval, which needs four runs on each side"* ]]
+	# one has cpu-2 as well.
+	run -3 --separate-stderr "$BENCH" compare one base --fail-above 5
+	[[ $stderr == *"--fail-above: cpu-2: no time"* ]]
 }
 
 @test "the folder of an old bench baseline is compared" {

@@ -10,7 +10,6 @@
 #include "bench/report/export.h"
 #include "bench/system/file.h"
 #include "bench/system/terminal.h"
-#include "bench/system/text.h"
 
 enum { SIDES = 2 };
 
@@ -117,35 +116,63 @@ static int is_judged(const struct compare_row *row)
 	return row->kind->factor == 0 && row->kind->metric != METRIC_SETUP;
 }
 
+static int has_interval(const struct comparison *comparison,
+			const char *target)
+{
+	for (size_t i = 0; i < comparison->row_count; i++) {
+		const struct compare_row *row = &comparison->rows[i];
+
+		if (!strcmp(row->target, target) && is_judged(row) &&
+		    isfinite(row->ratio_lo))
+			return 1;
+	}
+	return 0;
+}
+
+/* A target of the first that nothing can be said of is no success. */
+static int refuse_unknown(const struct comparison *comparison,
+			  struct error *err)
+{
+	char unknown[256] = "";
+
+	for (int t = 0; t < comparison->first->target_count; t++)
+		if (!has_interval(comparison, comparison->first->targets[t]))
+			error_list(unknown, sizeof(unknown),
+				   comparison->first->targets[t]);
+	return unknown[0] ? error_set(err, ERROR_NO_VERDICT, "--fail-above: "
+				      "%s: no time has an interval, which "
+				      "needs four runs on each side: bench run "
+				      "--repeat 5", unknown) : 0;
+}
+
 /* --fail-above: advice, since another hour may have been the cause. */
 static int refuse_slower(const struct comparison *comparison, double percent,
 			 struct error *err)
 {
-	char slower[300] = "";
-	int intervals = 0;
+	const struct compare_row *worst = NULL;
+	char others[40] = "";
+	int slower = 0;
 
 	for (size_t i = 0; i < comparison->row_count; i++) {
 		const struct compare_row *row = &comparison->rows[i];
 
-		if (!is_judged(row) || !isfinite(row->ratio_lo))
+		if (!is_judged(row) || !(row->ratio_lo > 1 + percent / 100))
 			continue;
-		intervals++;
-		if (row->ratio_lo > 1 + percent / 100)
-			text_append(slower, sizeof(slower),
-				    "%s%s, %s: %.3f [%.3f, %.3f]",
-				    slower[0] ? "; " : "", row->target,
-				    row->label, row->ratio, row->ratio_lo,
-				    row->ratio_hi);
+		slower++;
+		if (!worst || row->ratio > worst->ratio)
+			worst = row;
 	}
-	if (slower[0])
-		return error_set(err, ERROR_NO_VERDICT, "slower by more than "
-				 "%g %%: %s; the campaigns were measured at "
-				 "different times: bench check --base-ref "
-				 "measures both sides now", percent, slower);
-	return intervals ? 0 :
-		error_set(err, ERROR_NO_VERDICT, "--fail-above: no time has an "
-			  "interval, which needs four runs on each side: "
-			  "bench run --repeat 5");
+	if (!worst)
+		return refuse_unknown(comparison, err);
+	if (slower > 1)
+		snprintf(others, sizeof(others), ", and %d other times",
+			 slower - 1);
+	return error_set(err, ERROR_NO_VERDICT, "slower by more than %g %%: "
+			 "%s, %s: %.3f [%.3f, %.3f]%s; the campaigns were "
+			 "measured at different times: bench check --base-ref "
+			 "measures both sides now", percent, worst->target,
+			 worst->label, worst->ratio, worst->ratio_lo,
+			 worst->ratio_hi, others);
 }
 
 int compare_command(const struct options *options, FILE *out, FILE *log,
