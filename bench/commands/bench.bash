@@ -14,8 +14,10 @@ _bench()
 			typed+=("$word")
 		fi
 	done
-	mapfile -t lines < <("${typed[0]}" complete -- "${typed[@]:1}" \
-		2>/dev/null)
+	word=${typed[0]/#\~\//$HOME/}
+	# Of an alias, the program that is found.
+	type -P "$word" >/dev/null || word=bench
+	mapfile -t lines < <("$word" complete -- "${typed[@]:1}" 2>/dev/null)
 	case ${lines[0]} in
 	files) compopt -o default ;;
 	folders) compopt -o dirnames ;;

@@ -9,11 +9,11 @@ function __bench_complete
 
 	switch "$lines[1]"
 	case files
-		printf '%s\n' "$before"(__fish_complete_path "$rest")
+		string join \n -- "$before"(__fish_complete_path "$rest")
 	case folders
-		printf '%s\n' "$before"(__fish_complete_directories "$rest")
+		string join \n -- "$before"(__fish_complete_directories "$rest")
 	case words
-		printf '%s\n' $lines[2..]
+		string join \n -- $lines[2..]
 	end
 end
 
