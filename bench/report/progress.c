@@ -104,13 +104,13 @@ static void note_step(struct progress *progress, double now, int epoch,
 }
 
 /* A plain line has the rate since the line before, too. */
-static void print_rate(const struct progress *progress, double now, double mean,
-		       char text[32])
+static void describe_rate(const struct progress *progress, double now,
+			  double mean, char text[64])
 {
 	if (progress->bar || !progress->line_at)
-		snprintf(text, 32, "  %.0f img/s", mean);
+		snprintf(text, 64, "  %.0f img/s", mean);
 	else
-		snprintf(text, 32, "  %.0f img/s, mean %.0f",
+		snprintf(text, 64, "  %.0f img/s, mean %.0f",
 			 (double)(progress->samples - progress->line_samples) /
 				 (now - progress->line_at), mean);
 }
@@ -121,11 +121,11 @@ static void describe(const struct progress *progress, double now, char *text,
 {
 	const double done = share_done(progress);
 	const double took = now - progress->began_at;
-	char rate[32] = "", accuracy[24] = "", left[32] = "", time[24];
+	char rate[64] = "", accuracy[24] = "", left[32] = "", time[24];
 
 	if (progress->samples && took > RATE_AFTER_S) {
-		print_rate(progress, now, (double)progress->samples / took,
-			   rate);
+		describe_rate(progress, now, (double)progress->samples / took,
+			      rate);
 		duration(took * (1 - done) / (done - progress->begun), time,
 			 sizeof(time));
 		snprintf(left, sizeof(left), "  %s left", time);
@@ -190,7 +190,7 @@ void progress_draw_text(struct progress *progress, double now,
 
 void progress_draw(struct progress *progress, double now)
 {
-	char line[256], words[160], bar[BAR_MOST + 1];
+	char line[256], words[192], bar[BAR_MOST + 1];
 
 	if (!is_time(progress, now))
 		return;
