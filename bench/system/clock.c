@@ -76,11 +76,3 @@ void clock_stamp(char *text, size_t size)
 	gmtime_r(&now, &utc);
 	strftime(text, size, stamp_format, &utc);
 }
-
-double clock_since(const char *stamp)
-{
-	struct tm utc = { 0 };
-	const char *end = strptime(stamp, stamp_format, &utc);
-
-	return end && !*end ? difftime(time(NULL), timegm(&utc)) : NAN;
-}

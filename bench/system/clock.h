@@ -16,7 +16,4 @@ void clock_sleep(double seconds);
 /* "2026-01-31T23:59:59Z" */
 void clock_stamp(char *text, size_t size);
 
-/* How long ago that was; NAN if text is no such stamp. */
-double clock_since(const char *stamp);
-
 #endif

@@ -186,20 +186,6 @@ INLINE void amx_add_square(const amx_tile *a, const amx_tile *next_a,
 	_tile_dpbf16ps(3, 5, 7);
 }
 
-/* Adds one part of four tiles of A, apart tiles from each other, by B's. */
-INLINE void amx_add_column(const amx_tile *a, size_t apart, const amx_tile *b)
-{
-	_tile_loadd(6, b, AMX_ROW);
-	_tile_loadd(4, a, AMX_ROW);
-	_tile_dpbf16ps(0, 4, 6);
-	_tile_loadd(5, a + apart, AMX_ROW);
-	_tile_dpbf16ps(1, 5, 6);
-	_tile_loadd(4, a + 2 * apart, AMX_ROW);
-	_tile_dpbf16ps(2, 4, 6);
-	_tile_loadd(5, a + 3 * apart, AMX_ROW);
-	_tile_dpbf16ps(3, 5, 6);
-}
-
 /*
  * The products of parts, the largest last; each shares a part with the one
  * before.
@@ -212,33 +198,6 @@ static const uint8_t amx_products[6][2] = {
 INLINE int amx_first_product(int parts)
 {
 	return parts == 1 ? 5 : 0;
-}
-
-/*
- * Adds 32 k of product i of AMX_PARTS, a constant, to 2 x 2 tiles: C0 = a b,
- * C1 = a next_b, C2 = next_a b, C3 = next_a next_b; each of the four has its
- * parts one after the other. Of the part that it shares with the product
- * before, tiles are still loaded.
- */
-INLINE void amx_add_product(const amx_tile *a, const amx_tile *next_a,
-			    const amx_tile *b, const amx_tile *next_b, int i)
-{
-	const uint8_t *p = amx_products[i];
-	const int is_new_a = i == 0 || p[0] != amx_products[i - 1][0];
-	const int is_new_b = i == 0 || p[1] != amx_products[i - 1][1];
-
-	if (is_new_a)
-		_tile_loadd(4, a + p[0], AMX_ROW);
-	if (is_new_b)
-		_tile_loadd(6, b + p[1], AMX_ROW);
-	_tile_dpbf16ps(0, 4, 6);
-	if (is_new_b)
-		_tile_loadd(7, next_b + p[1], AMX_ROW);
-	_tile_dpbf16ps(1, 4, 7);
-	if (is_new_a)
-		_tile_loadd(5, next_a + p[0], AMX_ROW);
-	_tile_dpbf16ps(2, 5, 6);
-	_tile_dpbf16ps(3, 5, 7);
 }
 
 /*

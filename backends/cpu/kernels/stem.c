@@ -25,13 +25,7 @@ static size_t points(const struct stem_shape *shape)
 	       ISA_NAME(stem_direct_data_weights)(shape);
 }
 
-/* Forward multiplies dropped planes along where it multiplies tiles, */
-static int forward_is_dense(const struct stem_shape *shape)
-{
-	return ISA_NAME(stem_points_tiled)(shape) > 0;
-}
-
-/* and the weight gradient has sums where it is products of tiles. */
+/* The weight gradient has sums where it is products of tiles. */
 static int weight_gradient_is_dense(const struct stem_shape *shape)
 {
 	return ISA_NAME(stem_sums)(shape) > 0;
@@ -42,7 +36,6 @@ const struct stem_kernels ISA_NAME(stem_kernels) = {
 	.place = ISA_NAME(stem_place),
 	.scratch = scratch,
 	.points = points,
-	.forward_is_dense = forward_is_dense,
 	.weight_gradient_is_dense = weight_gradient_is_dense,
 	.signs = ISA_NAME(stem_signs),
 	.transform = ISA_NAME(stem_transform),

@@ -109,13 +109,9 @@ struct stem_kernels {
 	size_t (*signs)(const struct stem_shape *shape);
 
 	/*
-	 * Whether forward multiplies all planes, dropped or not, at all of
-	 * Winograd's points or, of bf16, by the definition; else it has the
-	 * points of planes that are kept. And whether weight_gradient has all
-	 * products of the definition; else those of a window of each plane
-	 * between for each dy that is not 0.
+	 * Whether weight_gradient has all products of the definition; else
+	 * those of a window of each plane between for each dy that is not 0.
 	 */
-	int (*forward_is_dense)(const struct stem_shape *shape);
 	int (*weight_gradient_is_dense)(const struct stem_shape *shape);
 
 	/*

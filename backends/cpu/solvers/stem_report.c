@@ -210,8 +210,6 @@ void stem_work(const struct cpu_program *program, const struct cpu_step *step,
 	/* By the planes between, and by the first weights: the same work. */
 	name_both(program, stem, "backward", &part);
 	parts[cpu_part_backward(step->index, CPU_BACKWARD_ALL)] = part;
-	if (!shape->bf16 && stem->kernels->forward_is_dense(shape))
-		part.done = point_work(shape, gradient.all) + lead;
 	name_both(program, stem, "forward", &part);
 	parts[CPU_PART_FORWARD + step->index] = part;
 	fill_weight_gradient(program, stem, &gradient,
