@@ -56,6 +56,7 @@ PACKAGES_TEST := libcmocka-dev bats python3 python3-yaml shellcheck mandoc \
 	strace oclgrind gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user \
 	libopenmpi-dev openmpi-bin iproute2 util-linux
 PACKAGES := $(PACKAGES_BUILD) $(PACKAGES_RUN) $(PACKAGES_TEST)
+
 # What the build looks for, and who has it.
 MODULES := openblas:libopenblas-pthread-dev OpenCL:ocl-icd-opencl-dev \
 	nettle:nettle-dev jansson:libjansson-dev zlib:zlib1g-dev \
@@ -150,6 +151,7 @@ REPLAYS := $(FUZZ_SOURCES:tests/fuzz/%.c=$B/tests/%)
 TEST_OBJECTS := $(patsubst %.c,$O/%.o,$(TEST_SOURCES) $(TOOL_SOURCES) \
 	$(FUZZ_SOURCES) tests/fuzz/replay.c)
 TESTS_BATS := $(wildcard tests/*.bats)
+
 # Plug-ins: shared objects that only those have whose library is there, and that
 # call some functions of the program.
 MPI := $(if $(SAN),,$(and $(wildcard backends/mpi/mpi.c),$(shell \

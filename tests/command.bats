@@ -572,7 +572,7 @@ batches "*", and this machine has "*" GB available: --batch "*" would fit, or ch
 	fails 2 "selftest was removed: tests/gate-works" selftest
 	fails 2 "--baseline was removed: bench compare" check --baseline x
 	fails 2 "--floors was removed: bench check --control" check --floors x
-	fails 2 "--log was removed: progress has plain lines" run --log post
+	fails 2 "--log was removed: plain lines of progress" run --log post
 	fails 2 "--trust-host was removed" check --trust-host
 }
 

@@ -233,11 +233,12 @@ static const struct {
 } withdrawn[] = {
 	{ "baseline", TIMES_OF_ANOTHER_DAY },
 	{ "calibrate", NOISE },
-	{ "selftest", "tests/gate-works shows that the gate works" },
+	{ "selftest", "tests/gate-works, in the source tree, shows "
+	  "that the gate works" },
 	{ "--baseline", TIMES_OF_ANOTHER_DAY },
 	{ "--floors", NOISE },
-	{ "--log", "progress has plain lines where standard error is no "
-	  "terminal, and --progress always" },
+	{ "--log", "plain lines of progress have the rates, where standard "
+	  "error is no terminal" },
 	{ "--trust-host", TIMES_OF_ANOTHER_DAY },
 };
 

@@ -96,6 +96,7 @@ def run(command, contest, variables, timeout, fine=(0,)):
     except OSError as error:
         raise Failed(f"{command[0]}: {error.strerror}") from None
     finally:
+        # Also if no process could be started.
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         if process and process.poll() is None:
             process.kill()
