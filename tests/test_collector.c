@@ -98,11 +98,48 @@ static void rows_that_got_stuck(void **state)
 	finish(&collector, &campaign);
 }
 
+/* Iterations, one a second, of so many samples each. */
+static void do_iterations(struct progress *progress, int first, int last,
+			  long samples)
+{
+	struct observation row;
+
+	row_clear(&observation_rows, &row);
+	snprintf(row.phase, sizeof(row.phase), "step");
+	snprintf(row.status, sizeof(row.status), "ok");
+	row.epoch = 1;
+	row.samples = samples;
+	row.loss = 2;
+	for (row.iter = first; row.iter <= last; row.iter++)
+		progress_row(progress, 1000. + (double)row.iter, &row);
+	progress_draw(progress, 1000. + last);
+	fflush(progress->out);
+}
+
+static void plain_lines_have_two_rates(void **state)
+{
+	struct progress progress = { .target = "cpu-1", .epochs = 1,
+				     .iterations = 1000 };
+	char *text = NULL;
+	size_t size = 0;
+
+	(void)state;
+	progress.out = open_memstream(&text, &size);
+	assert_non_null(progress.out);
+	do_iterations(&progress, 1, 31, 100);
+	assert_non_null(strstr(text, "  100 img/s  "));
+	do_iterations(&progress, 32, 61, 300);
+	assert_non_null(strstr(text, "  300 img/s, mean 200  "));
+	assert_int_equal(fclose(progress.out), 0);
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(epochs_are_saved_first),
 		cmocka_unit_test(rows_that_got_stuck),
+		cmocka_unit_test(plain_lines_have_two_rates),
 	};
 
 	return cmocka_run_group_tests(tests, folder_make, folder_remove);

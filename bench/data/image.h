@@ -41,8 +41,7 @@ struct image_file {
 /* The content tells which of the two it is. image is to be released after
  * success. */
 int image_read(const char *path, struct image *image, struct error *err);
-/* The sides and channels of a file. The file is read, but not decoded: pixels is
- * NULL. */
+/* The sides and channels of a file, which is not decoded: pixels is NULL. */
 int image_read_sides(const char *path, struct image *image, struct error *err);
 int image_decode(const struct image_file *file, struct image *image,
 		 struct error *err);
