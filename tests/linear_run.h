@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/cpu/kernels/linear.h"
+#include "backends/cpu/kernels/linear/linear.h"
 #include "backends/host/host.h"
 
 #define NEAR 1e-5 /* of an array's largest entry */

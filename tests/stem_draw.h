@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/cpu/kernels/stem.h"
+#include "backends/cpu/kernels/stem/stem.h"
 
 static inline void *allocate(size_t count, size_t size)
 {

@@ -8,11 +8,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "backends/cpu/kernels/gather.h"
-#include "backends/cpu/kernels/linear.h"
-#include "backends/cpu/kernels/planes.h"
-#include "backends/cpu/kernels/stem.h"
-#include "backends/cpu/kernels/winograd_conv.h"
+#include "backends/cpu/kernels/igemm/gather.h"
+#include "backends/cpu/kernels/linear/linear.h"
+#include "backends/cpu/kernels/elementwise/planes.h"
+#include "backends/cpu/kernels/stem/stem.h"
+#include "backends/cpu/kernels/winograd/winograd_conv.h"
 #include "backends/contract/peak.h"
 #include "models/random.h"
 

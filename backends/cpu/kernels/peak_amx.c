@@ -6,7 +6,7 @@
  * All else is as the build for AVX-512 has it. Four tiles of sums are enough:
  * a product begins every 16 cycles, and takes 52.
  */
-#include "backends/cpu/kernels/amx.h"
+#include "backends/cpu/kernels/simd/amx.h"
 #include "backends/cpu/kernels/table.h"
 
 #define TILES 4

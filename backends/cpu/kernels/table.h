@@ -3,7 +3,7 @@
 #define BACKENDS_CPU_KERNELS_TABLE_H
 
 #include "backends/contract/peak.h"
-#include "backends/cpu/kernels/simd.h"
+#include "backends/cpu/kernels/simd/simd.h"
 #include "models/random.h"
 
 /* The loops of backends/contract/peak.h: that of fp32, reading, and what else

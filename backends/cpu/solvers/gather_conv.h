@@ -22,7 +22,7 @@
 #ifndef BACKENDS_CPU_SOLVERS_GATHER_CONV_H
 #define BACKENDS_CPU_SOLVERS_GATHER_CONV_H
 
-#include "backends/cpu/kernels/gather.h"
+#include "backends/cpu/kernels/igemm/gather.h"
 #include "models/model.h"
 
 struct gather_class {

@@ -1,0 +1,368 @@
+/*
+ * Batch norm: see backends/cpu/kernels/elementwise/planes.h.
+ *
+ * Sums are of floats over ROWS rows, then of doubles: of x less the mean of a
+ * few of its channel's values, which makes the variance right to 1e-7 however
+ * far the mean is from 0, where that of x itself is off by 3 % at a mean of
+ * 1000 deviations. One value alone may be the only one behind a ReLU that is
+ * not 0, and far from all others.
+ *
+ * All of this waits for memory, so that rows are read one after the other, and
+ * what follows batch norm is done while its values are in registers. Where some
+ * rows pass at once the processor does not foresee the next ones.
+ */
+#include "backends/cpu/kernels/elementwise/planes_kernels.h"
+
+#define ROWS 16 /* a sum of equal floats is off by their number of roundings */
+#define TOGETHER 4 /* rows that pass at once */
+#define STRIP 512 /* channels whose sums are in the cache */
+#define SAMPLES 16 /* rows that a channel's shift is the mean of, at most */
+#define AHEAD 1024 /* floats that are fetched before they are summed */
+
+/* Which of dy a ReLU lets pass. */
+enum passing {
+	PASS_ALL,
+	PASS_FOUND, /* where what x becomes is above 0 */
+	PASS_SEEN   /* where y is, and the others become 0 in dy */
+};
+
+/* Up to ROWS rows of up to STRIP channels. */
+struct strip {
+	size_t at;   /* of the first row's first value */
+	int channel; /* the first one */
+	int channels, rows;
+};
+
+struct sums {
+	float a[STRIP], b[STRIP];
+};
+
+INLINE vec load(const float *from, int lanes)
+{
+	return lanes == LANES ? vec_load(from) : vec_load_first(from, lanes);
+}
+
+INLINE void store(float *to, vec value, int lanes)
+{
+	if (lanes == LANES)
+		vec_store(to, value);
+	else
+		vec_store_first(to, value, lanes);
+}
+
+/* value, but 0 where y is not above it; a NaN is not at most 0. */
+INLINE vec pass_relu(vec y, vec value)
+{
+	return (vec)((lanes_int)value & ~(y <= vec_set(0)));
+}
+
+INLINE struct strip strip_of(const struct norm_rows *rows, size_t row,
+			     int channel)
+{
+	const size_t left = rows->count - row;
+	const int channels = rows->channels - channel;
+
+	return (struct strip){
+		.at = row * (size_t)rows->stride + (size_t)channel,
+		.channel = channel,
+		.channels = channels < STRIP ? channels : STRIP,
+		.rows = left < ROWS ? (int)left : ROWS,
+	};
+}
+
+INLINE void clear_sums(struct sums *sums, int channels)
+{
+	for (int c = 0; c < channels; c += LANES) {
+		vec_store(sums->a + c, vec_set(0));
+		vec_store(sums->b + c, vec_set(0));
+	}
+}
+
+/* Of one vector of channels, from number c of the strip on. */
+INLINE void add_to_sums(struct sums *sums, int c, vec a, vec b)
+{
+	vec_store(sums->a + c, vec_load(sums->a + c) + a);
+	vec_store(sums->b + c, vec_load(sums->b + c) + b);
+}
+
+static void add_strip(const struct strip *strip, const struct sums *sums,
+		      double *a, double *b)
+{
+	for (int c = 0; c < strip->channels; c++) {
+		a[strip->channel + c] += (double)sums->a[c];
+		b[strip->channel + c] += (double)sums->b[c];
+	}
+}
+
+/* Of rows that are equally far apart. */
+static void find_shift(const struct norm_rows *rows, const float *x,
+		       float *shift)
+{
+	const size_t samples = rows->count < SAMPLES ? rows->count : SAMPLES;
+	const size_t apart = rows->count / samples * (size_t)rows->stride;
+
+	for (int c = 0; c < rows->channels; c++)
+		shift[c] = 0;
+	for (size_t s = 0; s < samples; s++)
+		for (int c = 0; c < rows->channels; c++)
+			shift[c] += x[s * apart + (size_t)c];
+	for (int c = 0; c < rows->channels; c++)
+		shift[c] /= (float)samples;
+}
+
+/* count rows of a vector of channels; count and lanes are constants, but for
+ * lanes that are not all. */
+INLINE void add_squares(const float *x, int stride, int count, int lanes,
+			vec shift, int c, struct sums *sums)
+{
+	vec offs = vec_set(0), squares = vec_set(0);
+
+	UNROLL
+	for (int r = 0; r < count; r++) {
+		const vec off = load(x + r * stride, lanes) - shift;
+
+		offs += off;
+		squares += off * off;
+	}
+	add_to_sums(sums, c, offs, squares);
+}
+
+INLINE void strip_squares(const struct norm_rows *rows,
+			  const struct strip *strip, int count, const float *x,
+			  const float *shift, struct sums *sums)
+{
+	const int stride = rows->stride;
+	int c = 0;
+
+	shift += strip->channel;
+	for (; c + LANES <= strip->channels; c += LANES)
+		add_squares(x + c, stride, count, LANES, vec_load(shift + c),
+			    c, sums);
+	if (c < strip->channels)
+		add_squares(x + c, stride, count, strip->channels - c,
+			    vec_load_first(shift + c, strip->channels - c), c,
+			    sums);
+}
+
+static void sum_squares(const struct norm_rows *rows,
+			const struct strip *strip, const float *x,
+			const float *shift, struct sums *sums)
+{
+	const size_t stride = (size_t)rows->stride;
+	int r = 0;
+
+	x += strip->at;
+	for (; r + TOGETHER <= strip->rows; r += TOGETHER)
+		strip_squares(rows, strip, TOGETHER, x + (size_t)r * stride,
+			      shift, sums);
+	for (; r < strip->rows; r++)
+		strip_squares(rows, strip, 1, x + (size_t)r * stride, shift,
+			      sums);
+}
+
+void VEC_NAME(norm_add_moments)(const struct norm_rows *rows, const float *x,
+				struct norm_moments *moments)
+{
+	if (!moments->rows) {
+		find_shift(rows, x, moments->shift);
+		for (int c = 0; c < rows->channels; c++)
+			moments->sum[c] = moments->square[c] = 0;
+	}
+	for (size_t r = 0; r < rows->count; r += ROWS)
+		for (int c = 0; c < rows->channels; c += STRIP) {
+			const struct strip strip = strip_of(rows, r, c);
+			struct sums sums;
+
+			clear_sums(&sums, strip.channels);
+			sum_squares(rows, &strip, x, moments->shift, &sums);
+			add_strip(&strip, &sums, moments->sum,
+				  moments->square);
+		}
+	moments->rows += rows->count;
+}
+
+/* Whether there is other, and relu, are constants. */
+INLINE void forward_rows(const struct norm_rows *rows,
+			 const struct norm_map *map,
+			 const float *restrict x, const float *restrict other,
+			 int relu, float *restrict y)
+{
+	const float *restrict mean = map->mean, *restrict scale = map->scale;
+	const float *restrict bias = map->bias;
+
+	for (size_t r = 0; r < rows->count; r++) {
+		for (int c = 0; c < rows->channels; c++) {
+			const float value = (x[c] - mean[c]) * scale[c] +
+					    bias[c];
+			const float sum = other ? value + other[c] : value;
+
+			/* A NaN is not at most 0. */
+			y[c] = relu && sum <= 0 ? 0 : sum;
+		}
+		x += rows->stride;
+		y += rows->stride;
+		if (other)
+			other += rows->stride;
+	}
+}
+
+void VEC_NAME(norm_forward)(const struct norm_rows *rows,
+			    const struct norm_map *map,
+			    const float *x,
+			    const float *other, int relu, float *y)
+{
+	if (other && relu)
+		forward_rows(rows, map, x, other, 1, y);
+	else if (other)
+		forward_rows(rows, map, x, other, 0, y);
+	else if (relu)
+		forward_rows(rows, map, x, NULL, 1, y);
+	else
+		forward_rows(rows, map, x, NULL, 0, y);
+}
+
+/* What norm_sums() is asked. */
+struct backward {
+	const struct norm_rows *rows;
+	const struct norm_map *map;
+	const float *x, *y;
+	float *dy;
+};
+
+/* count rows of a vector of channels, from the value number at on; count,
+ * passing and lanes are constants, but for lanes that are not all. */
+INLINE void add_products(const struct backward *is, enum passing passing,
+			 size_t at, int count, int channel, int lanes, int c,
+			 struct sums *sums)
+{
+	const vec mean = load(is->map->mean + channel, lanes);
+	vec scale = vec_set(0), bias = vec_set(0);
+	vec all = vec_set(0), products = vec_set(0);
+
+	if (passing == PASS_FOUND) {
+		scale = load(is->map->scale + channel, lanes);
+		bias = load(is->map->bias + channel, lanes);
+	}
+	UNROLL
+	for (int r = 0; r < count; r++, at += (size_t)is->rows->stride) {
+		const vec off = load(is->x + at, lanes) - mean;
+		vec value = load(is->dy + at, lanes);
+
+		fetch(is->x, (ptrdiff_t)at + AHEAD);
+		fetch(is->dy, (ptrdiff_t)at + AHEAD);
+		if (passing == PASS_FOUND)
+			value = pass_relu(off * scale + bias, value);
+		if (passing == PASS_SEEN) {
+			fetch(is->y, (ptrdiff_t)at + AHEAD);
+			value = pass_relu(load(is->y + at, lanes), value);
+			store(is->dy + at, value, lanes);
+		}
+		all += value;
+		products += value * off;
+	}
+	add_to_sums(sums, c, all, products);
+}
+
+INLINE void strip_products(const struct backward *is, enum passing passing,
+			   const struct strip *strip, size_t at, int count,
+			   struct sums *sums)
+{
+	int c = 0;
+
+	for (; c + LANES <= strip->channels; c += LANES)
+		add_products(is, passing, at + (size_t)c, count,
+			     strip->channel + c, LANES, c, sums);
+	if (c < strip->channels)
+		add_products(is, passing, at + (size_t)c, count,
+			     strip->channel + c, strip->channels - c, c, sums);
+}
+
+INLINE void sum_products(const struct backward *is, enum passing passing,
+			 const struct strip *strip, struct sums *sums)
+{
+	const size_t stride = (size_t)is->rows->stride;
+	int r = 0;
+
+	for (; r + TOGETHER <= strip->rows; r += TOGETHER)
+		strip_products(is, passing, strip,
+			       strip->at + (size_t)r * stride, TOGETHER, sums);
+	for (; r < strip->rows; r++)
+		strip_products(is, passing, strip,
+			       strip->at + (size_t)r * stride, 1, sums);
+}
+
+INLINE void sum_rows(const struct backward *is, enum passing passing,
+		     double *sum, double *product)
+{
+	const struct norm_rows *rows = is->rows;
+
+	for (int c = 0; c < rows->channels; c++)
+		sum[c] = product[c] = 0;
+	for (size_t r = 0; r < rows->count; r += ROWS)
+		for (int c = 0; c < rows->channels; c += STRIP) {
+			const struct strip strip = strip_of(rows, r, c);
+			struct sums sums;
+
+			clear_sums(&sums, strip.channels);
+			sum_products(is, passing, &strip, &sums);
+			add_strip(&strip, &sums, sum, product);
+		}
+}
+
+void VEC_NAME(norm_sums)(const struct norm_rows *rows,
+			 const struct norm_map *map,
+			 const float *x, int relu, const float *y, float *dy,
+			 double *sum, double *product)
+{
+	const struct backward is = { rows, map, x, y, dy };
+
+	if (!relu)
+		sum_rows(&is, PASS_ALL, sum, product);
+	else if (y)
+		sum_rows(&is, PASS_SEEN, sum, product);
+	else
+		sum_rows(&is, PASS_FOUND, sum, product);
+}
+
+/* relu and adds are constants. */
+INLINE void backward_rows(const struct norm_rows *rows,
+			  const struct norm_map *map,
+			  const float *restrict x, int relu, const float *dy,
+			  const float *restrict sum,
+			  const float *restrict product, int adds, float *dx)
+{
+	const float *restrict mean = map->mean, *restrict scale = map->scale;
+	const float *restrict bias = map->bias;
+
+	for (size_t r = 0; r < rows->count; r++) {
+		EACH_ALONE
+		for (int c = 0; c < rows->channels; c++) {
+			const float off = x[c] - mean[c];
+			const float y = off * scale[c] + bias[c];
+			const float passed = relu && y <= 0 ? 0 : dy[c];
+			const float value = scale[c] * (passed - sum[c] -
+							off * product[c]);
+
+			dx[c] = adds ? dx[c] + value : value;
+		}
+		x += rows->stride;
+		dy += rows->stride;
+		dx += rows->stride;
+	}
+}
+
+void VEC_NAME(norm_backward)(const struct norm_rows *rows,
+			     const struct norm_map *map,
+			     const float *x, int relu,
+			     const float *dy, const float *sum,
+			     const float *product, int adds, float *dx)
+{
+	if (relu && adds)
+		backward_rows(rows, map, x, 1, dy, sum, product, 1, dx);
+	else if (relu)
+		backward_rows(rows, map, x, 1, dy, sum, product, 0, dx);
+	else if (adds)
+		backward_rows(rows, map, x, 0, dy, sum, product, 1, dx);
+	else
+		backward_rows(rows, map, x, 0, dy, sum, product, 0, dx);
+}

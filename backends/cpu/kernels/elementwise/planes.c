@@ -1,0 +1,401 @@
+/* Poolings and single elements. Memory is what most of this waits for. */
+#include "backends/cpu/kernels/elementwise/planes.h"
+
+#include "backends/cpu/kernels/elementwise/planes_kernels.h"
+#include "backends/cpu/kernels/simd/simd_masks.h"
+
+/* A vector of channels from one on, or what there is of it. */
+struct lanes {
+	int first, count;
+};
+
+INLINE vec lanes_load(const float *from, struct lanes lanes)
+{
+	return lanes.count == LANES ? vec_load(from + lanes.first) :
+				      vec_load_first(from + lanes.first,
+						     lanes.count);
+}
+
+INLINE void lanes_store(float *to, vec value, struct lanes lanes)
+{
+	if (lanes.count == LANES)
+		vec_store(to + lanes.first, value);
+	else
+		vec_store_first(to + lanes.first, value, lanes.count);
+}
+
+/* All of it where pixels are that far apart: the gaps between them are 0, and
+ * stay so. */
+INLINE struct lanes lanes_from(const struct pool_shape *shape, int first)
+{
+	const int left = shape->in.channels - first;
+	const int has_gap = first + LANES <= shape->in_stride &&
+			    first + LANES <= shape->out_stride;
+
+	return (struct lanes){ first,
+			       has_gap || left > LANES ? LANES : left };
+}
+
+/* Rows, or columns, of a window that lie in a plane. */
+struct span {
+	int from, to; /* of the window */
+	int first;    /* of the plane, where from is */
+};
+
+INLINE struct span span_of(int place, int window, int stride, int pad,
+			   int length)
+{
+	const int first = place * stride - pad;
+	const int from = first < 0 ? -first : 0;
+	const int to = first + window > length ? length - first : window;
+
+	return (struct span){ from, to, first + from };
+}
+
+/* The pixels of a window that lie in the plane. */
+struct pool_window {
+	int rows, columns;
+	int first;  /* row * window + column of the first one */
+	int window; /* side of all of it */
+	int stride, marks;
+	size_t at, row, pixel; /* floats, to the first, from row to row, ... */
+};
+
+/* whole: the side of a window all of which lies in the plane, a constant; or
+ * 0. */
+INLINE struct pool_window window_of(const struct pool_shape *shape, int whole,
+				    struct span y, struct span x)
+{
+	const size_t pixel = (size_t)shape->in_stride;
+	const size_t row = (size_t)shape->in.width * pixel;
+
+	return (struct pool_window){
+		.rows = whole ? whole : y.to - y.from,
+		.columns = whole ? whole : x.to - x.from,
+		.first = whole ? 0 : y.from * shape->window + x.from,
+		.window = whole ? whole : shape->window,
+		.stride = shape->stride,
+		.marks = shape->marks,
+		.at = (size_t)y.first * row + (size_t)x.first * pixel,
+		.row = row,
+		.pixel = pixel,
+	};
+}
+
+/* The most of a vector of channels, and where in the window it is. */
+struct most {
+	vec value;
+	lane_bytes place;
+};
+
+INLINE struct most most_of(struct most a, struct most later)
+{
+	const mask wins = mask_wins(later.value, a.value);
+
+	return (struct most){
+		vec_choose(wins, later.value, a.value),
+		bytes_choose(wins, later.place, a.place),
+	};
+}
+
+INLINE struct most most_of_row(struct pool_window is, int row, const float *in,
+			       struct lanes lanes)
+{
+	struct most most = { 0 };
+
+	for (int c = 0; c < is.columns; c++) {
+		const struct most here = {
+			lanes_load(in + is.at + (size_t)row * is.row +
+					   (size_t)c * is.pixel,
+				   lanes),
+			bytes_set((uint8_t)(is.first + row * is.window + c)),
+		};
+
+		most = c ? most_of(most, here) : here;
+	}
+	return most;
+}
+
+/*
+ * What the window below this one has of its own, and the next one to the right
+ * has not. Left to the processor, planes of 25 MB are read at a third of the
+ * speed.
+ */
+INLINE void fetch_below(struct pool_window is, const float *in)
+{
+	const size_t below = is.at + (size_t)is.window * is.row;
+	const int own = is.stride < is.window ? is.stride : is.window;
+
+	for (int r = 0; r < own; r++)
+		for (int c = 0; c < own; c++)
+			fetch(in, (ptrdiff_t)(below + (size_t)r * is.row +
+					      (size_t)c * is.pixel));
+}
+
+/* Rows first: the rows of a window do not wait for one another. */
+INLINE void pool_window(struct pool_window is, const float *in,
+			struct lanes lanes, float *out, uint8_t *winners)
+{
+	struct most most = most_of_row(is, 0, in, lanes);
+
+	fetch_below(is, in + lanes.first);
+	for (int r = 1; r < is.rows; r++)
+		most = most_of(most, most_of_row(is, r, in, lanes));
+	lanes_store(out, most.value, lanes);
+	if (is.marks)
+		most.place = bytes_choose(mask_passes(most.value), most.place,
+					  most.place | bytes_set(POOL_MARK));
+	if (winners)
+		bytes_store(winners + lanes.first, most.place);
+}
+
+/* The side of a window of which this is all, if it is one of the constants
+ * below; else 0. */
+static int whole_of(const struct pool_shape *shape, struct span y,
+		    struct span x)
+{
+	const int window = shape->window;
+
+	return (window == 2 || window == 3) && y.to - y.from == window &&
+			       x.to - x.from == window ? window : 0;
+}
+
+/* A row of outputs. */
+static void pool_row(const struct pool_shape *shape, const float *in,
+		     struct span y, float *out, uint8_t *winners)
+{
+	for (int p = 0; p < shape->out.width; p++, out += shape->out_stride) {
+		const struct span x = span_of(p, shape->window, shape->stride,
+					      shape->pad, shape->in.width);
+		const int whole = whole_of(shape, y, x);
+
+		for (int c = 0; c < shape->in.channels; c += LANES) {
+			const struct lanes lanes = lanes_from(shape, c);
+
+			if (whole == 2)
+				pool_window(window_of(shape, 2, y, x), in,
+					    lanes, out, winners);
+			else if (whole == 3)
+				pool_window(window_of(shape, 3, y, x), in,
+					    lanes, out, winners);
+			else
+				pool_window(window_of(shape, 0, y, x), in,
+					    lanes, out, winners);
+		}
+		if (winners)
+			winners += shape->winners_stride;
+	}
+}
+
+static void maxpool(const struct pool_shape *shape, const float *in, float *out,
+		    uint8_t *winners)
+{
+	for (int p = 0; p < shape->out.height; p++) {
+		pool_row(shape, in,
+			 span_of(p, shape->window, shape->stride, shape->pad,
+				 shape->in.height), out, winners);
+		out += shape->out.width * shape->out_stride;
+		if (winners)
+			winners += shape->out.width * shape->winners_stride;
+	}
+}
+
+/* Each pixel of a window has the gradient in the lanes where it has won. */
+INLINE void unpool_window(struct pool_window is, const float *dy,
+			  const uint8_t *winners, struct lanes lanes, float *dx)
+{
+	const vec gradient = lanes_load(dy, lanes);
+
+	for (int r = 0; r < is.rows; r++)
+		for (int c = 0; c < is.columns; c++) {
+			float *at = dx + is.at + (size_t)r * is.row +
+				    (size_t)c * is.pixel;
+			const int here = is.first + r * is.window + c;
+			const mask won = mask_of_bytes(winners + lanes.first,
+						       (uint8_t)here);
+
+			lanes_store(at, lanes_load(at, lanes) +
+						vec_keep(won, gradient),
+				    lanes);
+		}
+}
+
+static void unpool_row(const struct pool_shape *shape, const float *dy,
+		       const uint8_t *winners, struct span y, float *dx)
+{
+	for (int p = 0; p < shape->out.width; p++, dy += shape->out_stride) {
+		const struct span x = span_of(p, shape->window, shape->stride,
+					      shape->pad, shape->in.width);
+		const int whole = whole_of(shape, y, x);
+
+		for (int c = 0; c < shape->in.channels; c += LANES) {
+			const struct lanes lanes = lanes_from(shape, c);
+
+			if (whole == 2)
+				unpool_window(window_of(shape, 2, y, x), dy,
+					      winners, lanes, dx);
+			else if (whole == 3)
+				unpool_window(window_of(shape, 3, y, x), dy,
+					      winners, lanes, dx);
+			else
+				unpool_window(window_of(shape, 0, y, x), dy,
+					      winners, lanes, dx);
+		}
+		winners += shape->winners_stride;
+	}
+}
+
+static void maxpool_backward(const struct pool_shape *shape, const float *dy,
+			     const uint8_t *winners, float *dx)
+{
+	for (int p = 0; p < shape->out.height; p++) {
+		unpool_row(shape, dy, winners,
+			   span_of(p, shape->window, shape->stride, shape->pad,
+				   shape->in.height), dx);
+		dy += shape->out.width * shape->out_stride;
+		winners += shape->out.width * shape->winners_stride;
+	}
+}
+
+/* Of the inputs that output number place of out is the mean of. */
+INLINE struct span mean_of(int place, int in, int out)
+{
+	const int first = place * in / out;
+
+	return (struct span){ 0, ((place + 1) * in + out - 1) / out - first,
+			      first };
+}
+
+/* Pixels whose sum is added as one: floats that take more lose the last. */
+#define SUMMED 64
+#define STRIP 512 /* channels whose sums are in the cache */
+
+/* The means of up to STRIP channels of the pixels of a window, whose first row
+ * and column are in the plane at in. */
+static void strip_mean(const struct pool_shape *shape, struct span y,
+		       struct span x, int channels, const float *restrict in,
+		       float *restrict out)
+{
+	const int count = y.to * x.to;
+	const double share = 1. / count;
+	double means[STRIP] = { 0 };
+
+	for (int first = 0; first < count; first += SUMMED) {
+		const int last = count - first < SUMMED ? count :
+							  first + SUMMED;
+		float sums[STRIP] = { 0 };
+
+		for (int i = first; i < last; i++) {
+			const int pixel = (y.first + i / x.to) *
+						  shape->in.width +
+					  x.first + i % x.to;
+			const float *from = in + (size_t)pixel *
+						 (size_t)shape->in_stride;
+
+			for (int c = 0; c < channels; c++)
+				sums[c] += from[c];
+		}
+		for (int c = 0; c < channels; c++)
+			means[c] += (double)sums[c];
+	}
+	for (int c = 0; c < channels; c++)
+		out[c] = (float)(means[c] * share);
+}
+
+static void avgpool(const struct pool_shape *shape, const float *restrict in,
+		    float *restrict out)
+{
+	const int channels = shape->in.channels;
+
+	for (int p = 0; p < shape->out.height * shape->out.width; p++) {
+		const struct span y = mean_of(p / shape->out.width,
+					      shape->in.height,
+					      shape->out.height);
+		const struct span x = mean_of(p % shape->out.width,
+					      shape->in.width,
+					      shape->out.width);
+
+		for (int c = 0; c < channels; c += STRIP)
+			strip_mean(shape, y, x,
+				   channels - c < STRIP ? channels - c : STRIP,
+				   in + c, out + c);
+		out += shape->out_stride;
+	}
+}
+
+static void avgpool_backward(const struct pool_shape *shape, const float *dy,
+			     float *dx)
+{
+	const int channels = shape->in.channels;
+
+	for (int p = 0; p < shape->out.height * shape->out.width; p++) {
+		const struct span y = mean_of(p / shape->out.width,
+					      shape->in.height,
+					      shape->out.height);
+		const struct span x = mean_of(p % shape->out.width,
+					      shape->in.width,
+					      shape->out.width);
+		const float share = 1.f / (float)(y.to * x.to);
+
+		for (int i = 0; i < y.to * x.to; i++) {
+			float *to = dx + ((y.first + i / x.to) *
+						  shape->in.width +
+					  x.first + i % x.to) *
+						 shape->in_stride;
+
+			for (int c = 0; c < channels; c++)
+				to[c] += dy[c] * share;
+		}
+		dy += shape->out_stride;
+	}
+}
+
+static void relu(size_t count, const float *x, float *y)
+{
+	/* A NaN is not at most 0. */
+	EACH_ALONE
+	for (size_t i = 0; i < count; i++)
+		y[i] = x[i] <= 0 ? 0 : x[i];
+}
+
+static void add(size_t count, const float *a, const float *b, float *y)
+{
+	EACH_ALONE
+	for (size_t i = 0; i < count; i++)
+		y[i] = a[i] + b[i];
+}
+
+static void add_to(size_t count, const float *from, float *to)
+{
+	EACH_ALONE
+	for (size_t i = 0; i < count; i++)
+		to[i] += from[i];
+}
+
+static void relu_backward(size_t count, const float *restrict y,
+			  const float *dy, int adds, float *dx)
+{
+	if (adds)
+		EACH_ALONE
+		for (size_t i = 0; i < count; i++)
+			dx[i] += y[i] <= 0 ? 0 : dy[i];
+	else
+		EACH_ALONE
+		for (size_t i = 0; i < count; i++)
+			dx[i] = y[i] <= 0 ? 0 : dy[i];
+}
+
+const struct plane_kernels VEC_NAME(plane_kernels) = {
+	.maxpool = maxpool,
+	.maxpool_backward = maxpool_backward,
+	.avgpool = avgpool,
+	.avgpool_backward = avgpool_backward,
+	.add_moments = VEC_NAME(norm_add_moments),
+	.norm = VEC_NAME(norm_forward),
+	.norm_sums = VEC_NAME(norm_sums),
+	.norm_backward = VEC_NAME(norm_backward),
+	.relu = relu,
+	.add = add,
+	.add_to = add_to,
+	.relu_backward = relu_backward,
+};

@@ -1,0 +1,307 @@
+/*
+ * The product of gathered rows: see backends/cpu/kernels/igemm/gather.h.
+ *
+ * A tile of rows by vectors of outputs has its sums in registers while all taps
+ * and their values pass: of AVX-512, 6 rows x 4 vectors take 10 loads for 24
+ * products (AVX2: 6 x 2 take 8 for 12). Where a block has fewer vectors, a tile
+ * has more rows.
+ *
+ * Blocking: DEPTH values of each tap at a time, whose weights for a block of
+ * outputs (590 KB for 9 taps) pass from the second level of the cache for each
+ * tile, while the ROWS rows of a chunk stay there as well. Memory is slower
+ * than the sums: the rows of the next tile are fetched while one is computed,
+ * and what sums are added to comes last, when its line has arrived.
+ */
+#include "backends/cpu/kernels/igemm/gather.h"
+
+#include <assert.h>
+
+#include "backends/cpu/kernels/igemm/gather_kernels.h"
+
+#define ROWS 192
+#define DEPTH 256
+
+/* One chunk, some vectors of a block's outputs, some values of each tap. */
+struct job {
+	const struct gather *gather;
+	const struct chunk *chunk;
+	const float *weights; /* of the first tap's first value */
+	size_t width;	      /* floats from value to value */
+	size_t tap;	      /* and from tap to tap */
+	int first;	      /* output */
+	int from, depth;      /* values */
+	const float *bias;    /* of the first output; or NULL */
+	int adds, relu;
+};
+
+/* Lanes of vector v of a job's outputs that are no padding, or more than there
+ * are: of wide vectors only the last one can have less. */
+INLINE int lanes_of(const struct job *job, int v, int vectors)
+{
+	return LANES == GATHER_LANES && v + 1 < vectors ?
+		       LANES : job->gather->outputs - job->first - v * LANES;
+}
+
+/* Rows of fewer values are near each other, or too short to look the next one
+ * up in the table. */
+#define LEAST_FETCHED 64
+
+/*
+ * sums += a tap's values of so many rows, from row r on, by its weights. At
+ * each value a line of the rows behind them is fetched, row by row. rows and
+ * vectors are constants.
+ */
+INLINE void add_tap(const struct job *job, int tap, int r, int rows,
+		    int vectors, vec (*sums)[MOST_VECTORS])
+{
+	const struct chunk *chunk = job->chunk;
+	const float *w = job->weights + (size_t)tap * job->tap;
+	const int is_short = job->depth < LEAST_FETCHED;
+	const int lines = is_short ? job->depth :
+				     (job->depth + LINE - 1) / LINE;
+	const float *in[MOST_ROWS];
+
+	UNROLL
+	for (int i = 0; i < rows; i++)
+		in[i] = row_in(job->gather, chunk, tap, r + i) + job->from;
+	for (int k = 0, i = r + rows; k < job->depth; i++) {
+		const int stop = k + lines < job->depth ? k + lines :
+							  job->depth;
+		const int is_next = !is_short && i < r + 2 * rows &&
+				    i < chunk->known;
+		const float *next = is_next ?
+			row_in(job->gather, chunk, tap, i) + job->from : in[0];
+		ptrdiff_t ahead = 0;
+
+		for (; k < stop; k++, w += job->width) {
+			vec row[MOST_VECTORS];
+
+			fetch_early(next, ahead);
+			ahead += is_next ? LINE : 0;
+			UNROLL
+			for (int v = 0; v < vectors; v++)
+				row[v] = vec_load(w + v * LANES);
+			UNROLL
+			for (int j = 0; j < rows; j++) {
+				const vec x = vec_hold(vec_set(in[j][k]));
+
+				UNROLL
+				for (int v = 0; v < vectors; v++)
+					sums[j][v] += x * row[v];
+			}
+		}
+	}
+}
+
+/* Stores them where they follow each other. */
+INLINE void store_sums(const struct job *job, float *const *out, int rows,
+		       int vectors, vec (*sums)[MOST_VECTORS])
+{
+	UNROLL
+	for (int i = 0; i < rows; i++)
+		UNROLL
+		for (int v = 0; v < vectors; v++)
+			end_sum(out[i] + job->first + v * LANES, sums[i][v],
+				job->adds, job->relu,
+				lanes_of(job, v, vectors));
+}
+
+/* rows and vectors are constants. */
+INLINE void tile(const struct job *job, int r, int rows, int vectors)
+{
+	float *const *out = job->chunk->out + r;
+	vec sums[MOST_ROWS][MOST_VECTORS];
+
+	/* Stores that miss the cache would wait for each other. Of outputs
+	 * that are spread these are the first ones. */
+	UNROLL
+	for (int i = 0; i < rows; i++)
+		UNROLL
+		for (int v = 0; v < vectors; v++) {
+			fetch_to_write(out[i], job->first + v * LANES);
+			sums[i][v] = job->bias ?
+				vec_load(job->bias + v * LANES) : vec_set(0);
+		}
+	for (int t = 0; t < job->gather->taps; t++)
+		add_tap(job, t, r, rows, vectors, sums);
+	if (job->gather->spread)
+		add_spread(job->gather, job->first, out, rows, vectors, sums);
+	else
+		store_sums(job, out, rows, vectors, sums);
+}
+
+/* Each tile is a function: compiling all as one takes half a minute. */
+#define TILE(rows, vectors)                                              \
+	static void tile_##rows##_##vectors(const struct job *job, int r) \
+	{                                                                \
+		tile(job, r, rows, vectors);                             \
+	}
+#define ENTRY(rows, vectors) [vectors - 1][rows - 1] = tile_##rows##_##vectors,
+
+EACH_TILE(TILE)
+
+/* All rows of the chunk, in tiles that are as equal as can be. */
+static void multiply_chunk(const struct job *job, int vectors)
+{
+	static void (*const of[MOST_VECTORS][MOST_ROWS])(const struct job *,
+							 int) = {
+		EACH_TILE(ENTRY)
+	};
+	const int most = most_rows(vectors), count = job->chunk->count;
+	int left = (count + most - 1) / most;
+
+	for (int r = 0; r < count; left--) {
+		const int rows = (count - r + left - 1) / left;
+
+		of[vectors - 1][rows - 1](job, r);
+		r += rows;
+	}
+}
+
+void VEC_NAME(gather_fill_chunk)(const struct gather *gather,
+				 const struct gather_batch *batch, float *out,
+				 size_t first, int most, struct chunk *chunk)
+{
+	const size_t pixels = (size_t)gather->pixels;
+	const size_t left = (size_t)batch->count * pixels - first;
+	size_t sample = first / pixels;
+	int32_t pixel = (int32_t)(first % pixels);
+
+	chunk->count = left < (size_t)most ? (int)left : most;
+	chunk->known = most + MOST_ROWS < MOST_CHUNK ? most + MOST_ROWS :
+						       MOST_CHUNK;
+	if (left < (size_t)chunk->known)
+		chunk->known = (int)left;
+	for (int r = 0; r < chunk->known; r++) {
+		chunk->in[r] = batch->in + sample * batch->in_sample;
+		chunk->pixels[r] = pixel;
+		chunk->out[r] = out + sample * batch->out_sample +
+				gather->places[pixel];
+		if (++pixel == gather->pixels) {
+			pixel = 0;
+			sample++;
+		}
+	}
+}
+
+/* One block of outputs of a chunk, from output first on. */
+static void multiply_block(const struct gather *gather,
+			   const struct chunk *chunk, const float *weights,
+			   const struct gather_end *end, int first)
+{
+	const int width = gather_width(gather, first), depth = gather->depth;
+	const int most = gather->run ? gather->run : DEPTH;
+	int from = 0;
+
+	do {
+		const int left = depth - from;
+		const int here = left < most ? left : most;
+
+		for (int o = 0; o < width; o += PASS) {
+			const int lanes = width - o < PASS ? width - o : PASS;
+			const struct job job = {
+				.gather = gather,
+				.chunk = chunk,
+				.weights = weights + (size_t)from *
+						(size_t)width + o,
+				.width = (size_t)width,
+				.tap = (size_t)depth * (size_t)width,
+				.first = first + o,
+				.from = from,
+				.depth = here,
+				.bias = end->bias && !from ?
+						end->bias + first + o : NULL,
+				.adds = from || end->adds,
+				.relu = end->relu && from + here == depth,
+			};
+
+			multiply_chunk(&job, lanes / LANES);
+		}
+		from += here;
+	} while (from < depth);
+}
+
+static void multiply(const struct gather *gather,
+		     const struct gather_batch *batch, const float *weights,
+		     const struct gather_end *end, float *out, void *scratch)
+{
+	const size_t rows = (size_t)batch->count * (size_t)gather->pixels;
+	const size_t each = (size_t)gather->taps * (size_t)gather->depth;
+	struct chunk chunk;
+
+	(void)scratch;
+	assert(!gather->spread || (end->adds && !end->relu));
+	for (size_t first = 0; first < rows; first += ROWS) {
+		VEC_NAME(gather_fill_chunk)(gather, batch, out, first, ROWS,
+					    &chunk);
+		for (int o = 0; o < gather->outputs; o += GATHER_BLOCK)
+			multiply_block(gather, &chunk,
+				       weights + each * (size_t)o, end, o);
+		gather_tell(end, chunk.out[0], chunk.count);
+	}
+}
+
+/* The lower, or upper, halves of two vectors, value by value in turn. */
+#if LANES == 16
+#define LOWER 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23
+#define UPPER 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31
+#elif LANES == 8
+#define LOWER 0, 8, 1, 9, 2, 10, 3, 11
+#define UPPER 4, 12, 5, 13, 6, 14, 7, 15
+#else
+#define LOWER 0, 4, 1, 5
+#define UPPER 2, 6, 3, 7
+#endif
+
+/* Of LANES rows and columns. Each turn rotates the bits of a value's place, its
+ * row before its column, by one. */
+INLINE void transpose_square(const float *from, size_t from_stride, float *to,
+			     size_t to_stride)
+{
+	vec rows[LANES], turned[LANES];
+
+	UNROLL
+	for (size_t i = 0; i < LANES; i++)
+		rows[i] = vec_load(from + i * from_stride);
+	UNROLL
+	for (int turn = 1; turn < LANES; turn *= 2) {
+		UNROLL
+		for (int i = 0; i < LANES / 2; i++) {
+			const vec a = rows[i], b = rows[i + LANES / 2];
+
+			turned[2 * i] = __builtin_shufflevector(a, b, LOWER);
+			turned[2 * i + 1] = __builtin_shufflevector(a, b,
+								    UPPER);
+		}
+		memcpy(rows, turned, sizeof(rows));
+	}
+	UNROLL
+	for (size_t i = 0; i < LANES; i++)
+		vec_store(to + i * to_stride, rows[i]);
+}
+
+void VEC_NAME(gather_transpose)(const float *from, size_t from_stride, int rows,
+				int columns, float *to, size_t to_stride)
+{
+	for (int r = 0; r < rows; r += LANES) {
+		int c = 0;
+
+		for (; r + LANES <= rows && c + LANES <= columns; c += LANES)
+			transpose_square(from + (size_t)r * from_stride + c,
+					 from_stride,
+					 to + (size_t)c * to_stride + r,
+					 to_stride);
+		for (; c < columns; c++)
+			for (int i = r; i < rows && i < r + LANES; i++)
+				to[(size_t)c * to_stride + (size_t)i] =
+					from[(size_t)i * from_stride +
+					     (size_t)c];
+	}
+}
+
+const struct gather_kernels VEC_NAME(gather_kernels) = {
+	.multiply = multiply,
+	.differentiate = VEC_NAME(gather_differentiate),
+	.transpose = VEC_NAME(gather_transpose),
+	.spreads = 1,
+};

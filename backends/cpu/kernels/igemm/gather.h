@@ -1,0 +1,183 @@
+/*
+ * Convolutions and linear layers as one matrix product, whose rows are gathered
+ * from where they lie:
+ *
+ *   out[p][o] = bias[o] + sum over t, k of in[table[t][p] + k] w[t][k][o]
+ *
+ * A row is a pixel p of a sample's output; all samples are rows of one product.
+ * A tap t is a run of depth values of the input that are neighbours in memory:
+ * the channels of a pixel under the window, or those of a whole row of the
+ * window where pixels follow each other without gaps. A linear layer is one
+ * tap. Of what lies in the padding there is a row of zeros.
+ *
+ * Weights, and what there is one of for each, are in blocks of GATHER_BLOCK
+ * outputs, [block][tap][k][output of the block]: the product reads them one
+ * after the other. The last block is as narrow as whole vectors can be; what it
+ * has too much is 0 and stays 0.
+ */
+#ifndef BACKENDS_CPU_KERNELS_IGEMM_GATHER_H
+#define BACKENDS_CPU_KERNELS_IGEMM_GATHER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define GATHER_BLOCK 64
+#define GATHER_LANES 16	  /* outputs of a block are a multiple */
+#define GATHER_ZEROS (-1) /* as a place of the input: padding */
+
+struct gather {
+	int taps, depth, outputs;
+	int pixels;	       /* of a sample's output */
+	const int32_t *table;  /* [taps][pixels]: places in a sample of in */
+	const int32_t *places; /* [pixels]: places in a sample of out */
+	const float *zeros;    /* [depth] */
+	/* Or NULL, as all want it but a multiplication of kernels that spread:
+	 * [outputs / GATHER_LANES], where so many outputs go, from the place
+	 * of their pixel on. Those of two pixels may go to one place: they are
+	 * added, and end has to say so. */
+	const int32_t *spread;
+	int channels; /* where spread: outputs of each place but padding */
+	/* Or 0: products that are summed before the sum is added to others. Of
+	 * few the error is less, by the square root. */
+	int run;
+};
+
+/* Sample i of count has its input at in + i * in_sample, likewise its output or
+ * the gradient by that. */
+struct gather_batch {
+	int count;
+	const float *in;
+	size_t in_sample, out_sample;
+};
+
+/* As many outputs, and padding to fill the last vector. */
+static inline int gather_whole(int outputs)
+{
+	return (outputs + GATHER_LANES - 1) / GATHER_LANES * GATHER_LANES;
+}
+
+/* Output number first begins a block: how many there are, padding included. */
+static inline int gather_width(const struct gather *gather, int first)
+{
+	const int left = gather->outputs - first;
+
+	return left >= GATHER_BLOCK ? GATHER_BLOCK : gather_whole(left);
+}
+
+/* All outputs, padding included: of the biases, too. */
+static inline int gather_padded(const struct gather *gather)
+{
+	return gather_whole(gather->outputs);
+}
+
+static inline size_t gather_weights(const struct gather *gather)
+{
+	return (size_t)gather->taps * (size_t)gather->depth *
+	       (size_t)gather_padded(gather);
+}
+
+static inline size_t gather_weight_at(const struct gather *gather, int output,
+				      int tap, int k)
+{
+	const int first = output / GATHER_BLOCK * GATHER_BLOCK;
+	const size_t run = (size_t)tap * (size_t)gather->depth + (size_t)k;
+
+	return (size_t)gather->taps * (size_t)gather->depth * (size_t)first +
+	       run * (size_t)gather_width(gather, first) +
+	       (size_t)(output - first);
+}
+
+/* What the sums begin with, and what is done to them in the end. */
+struct gather_end {
+	const float *bias; /* [gather_padded()]; NULL: 0 */
+	int adds;	   /* and what out holds */
+	int relu;
+	/* Unless NULL: hears of rows, in their order, while the cache still has
+	 * them; out is the first one's. */
+	void (*wrote)(void *to, const float *out, int rows);
+	void *to;
+	/* Of multiply_packed(): unless NULL, outputs are rounded to bf16 and go
+	 * here, in the places that they have in out, which is only read. */
+	uint16_t *rounded;
+};
+
+static inline void gather_tell(const struct gather_end *end, const float *out,
+			       int rows)
+{
+	if (end->wrote)
+		end->wrote(end->to, out, rows);
+}
+
+/* scratch is of GATHER_SCRATCH bytes, aligned to 64, and where factors are
+ * rounded of gather_rounded() and gather_rounded_rows() more. */
+struct gather_kernels {
+	/* Nothing is written but the outputs themselves. */
+	void (*multiply)(const struct gather *gather,
+			 const struct gather_batch *batch,
+			 const float *weights, const struct gather_end *end,
+			 float *out, void *scratch);
+
+	/* From dy, the gradient by out, adds the gradients by weights to dw
+	 * and, unless that is NULL, those by biases to dbias. */
+	void (*differentiate)(const struct gather *gather,
+			      const struct gather_batch *batch,
+			      const float *dy, float *dw, float *dbias,
+			      void *scratch);
+
+	/* to[column * to_stride + row] = from[row * from_stride + column] */
+	void (*transpose)(const float *from, size_t from_stride, int rows,
+			  int columns, float *to, size_t to_stride);
+
+	/* Or NULL, all three: weights that are rounded before, once for many
+	 * products, to gather_rounded() bytes that are aligned to 64. Where in
+	 * is not NULL it is the batch's, rounded before as well; of scratch
+	 * such a product has gather_rounded_rows() bytes. */
+	void (*pack)(const struct gather *gather, const float *weights,
+		     void *packed);
+	void (*multiply_packed)(const struct gather *gather,
+				const struct gather_batch *batch,
+				const uint16_t *in, const void *packed,
+				const struct gather_end *end, float *out,
+				void *scratch);
+	void (*round)(const float *from, size_t count, uint16_t *to);
+	int spreads; /* multiply() takes products whose outputs are spread */
+};
+
+/* What the largest of them packs at once: see gather_bf16_weights.c. */
+#define GATHER_SCRATCH (512 << 10)
+
+/* Bytes of all weights in bf16, at most: AMX fills runs to whole tiles, and
+ * pairs are of one tap. */
+static inline size_t gather_rounded(const struct gather *gather)
+{
+	const size_t run = (size_t)gather->taps *
+			   (size_t)(gather->depth + gather->depth % 2);
+
+	return (run + 31) / 32 * 32 * (size_t)gather_padded(gather) *
+	       sizeof(uint16_t);
+}
+
+/* Rows that are rounded at once, whole tiles of them, and their bytes; behind
+ * the last there may be 0. */
+#define GATHER_ROUNDED_ROWS 48
+
+static inline size_t gather_rounded_rows(const struct gather *gather)
+{
+	const size_t run = (size_t)gather->taps *
+			   (size_t)(gather->depth + gather->depth % 2);
+
+	return (GATHER_ROUNDED_ROWS * run + GATHER_LANES) * sizeof(uint16_t);
+}
+
+/* Those of other processors than x86-64 are the portable ones alone. */
+extern const struct gather_kernels gather_kernels_amx;
+extern const struct gather_kernels gather_kernels_avx512;
+extern const struct gather_kernels gather_kernels_avx2;
+extern const struct gather_kernels gather_kernels_portable;
+
+/* Factors are rounded to bf16, sums are of fp32: by AMX's tiles, and by vectors
+ * of CPUs with avx512_bf16. */
+extern const struct gather_kernels gather_bf16_amx;
+extern const struct gather_kernels gather_bf16_avx512;
+
+#endif

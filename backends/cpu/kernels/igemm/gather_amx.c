@@ -1,0 +1,330 @@
+/*
+ * Gathered products (gather.h) whose factors are rounded to bf16, to the
+ * nearest, ties to even; products and sums are of fp32: on the tiles of AMX
+ * (simd/amx.h), two by two.
+ *
+ * Factors are packed into tiles: all weights first, and rows just before use.
+ *
+ * Ceiling: four products of tiles take 64 cycles, in which the second level of
+ * the cache brings 2 KB of weights; rows stay in the first for all outputs.
+ */
+#include "backends/cpu/kernels/igemm/gather_amx.h"
+
+#define DEPTH 512   /* values of a row, all taps counted, ... */
+#define OUTPUTS 512 /* ... and outputs that it meets at a time */
+#define STEPS (DEPTH / AMX_DEPTH)
+
+struct product_scratch {
+	amx_tile rows[MOST_CHUNK / AMX_ROWS][STEPS];
+	float sums[SQUARE][SQUARE];
+	_Alignas(64) uint16_t row[DEPTH + AMX_DEPTH]; /* before tiles */
+	_Alignas(64) amx_tile weights[]; /* [part][output / 16][step] */
+};
+
+_Static_assert(sizeof(struct product_scratch) <= GATHER_SCRATCH,
+	       "too much is packed at once");
+
+/* Of a chunk's rows so many values from one on, all taps counted. */
+struct part {
+	const struct gather *gather;
+	const struct chunk *chunk;
+	const struct gather_end *end;
+	int from, count, steps;
+	amx_tile *weights; /* those of the part: [output / 16][steps] */
+	struct product_scratch *scratch;
+};
+
+/* Where the taps are whole steps: 32 values of a row at a time. */
+static void pack_steps(const struct part *part)
+{
+	const struct gather *gather = part->gather;
+	const struct chunk *chunk = part->chunk;
+
+	for (int done = 0; done < part->count;) {
+		const int tap = (part->from + done) / gather->depth;
+		const int k = (part->from + done) % gather->depth;
+		const int left = gather->depth - k;
+		const int here = left < part->count - done ?
+					 left : part->count - done;
+
+		for (int r = 0; r < chunk->count; r++) {
+			const float *in = row_in(gather, chunk, tap, r) + k;
+			amx_tile *tile = part->scratch->rows[r / AMX_ROWS] +
+					 done / AMX_DEPTH;
+			const int at = r % AMX_ROWS * AMX_DEPTH;
+
+			for (int i = 0; i < here; i += AMX_DEPTH, tile++)
+				_mm512_store_si512(
+					*tile + at,
+					amx_round(vec_load(in + i),
+						  vec_load(in + i + LANES)));
+		}
+		done += here;
+	}
+}
+
+/* Values of a row, of all taps, one after the other; 0 behind them. */
+static void pack_row(const struct part *part, int r)
+{
+	const struct gather *gather = part->gather;
+	uint16_t *row = part->scratch->row;
+	amx_tile *tile = part->scratch->rows[r / AMX_ROWS];
+
+	for (int done = 0; done < part->count;) {
+		const int tap = (part->from + done) / gather->depth;
+		const int k = (part->from + done) % gather->depth;
+		const float *in = row_in(gather, part->chunk, tap, r) + k;
+		const int left = gather->depth - k;
+		const int here = left < part->count - done ?
+					 left : part->count - done;
+
+		for (int i = 0; i < here; i += LANES)
+			_mm256_storeu_si256(
+				(__m256i *)(row + done + i),
+				(__m256i)_mm512_cvtneps_pbh(
+					(__m512)load_lanes(in + i, here - i)));
+		done += here;
+	}
+	for (int i = 0; i < AMX_DEPTH; i += LANES)
+		_mm256_storeu_si256((__m256i *)(row + part->count + i),
+				    _mm256_setzero_si256());
+	for (int i = 0; i < part->count; i += AMX_DEPTH, tile++)
+		_mm512_store_si512(*tile + r % AMX_ROWS * AMX_DEPTH,
+				   _mm512_loadu_si512(row + i));
+}
+
+static void pack_rows(const struct part *part)
+{
+	if (part->gather->depth % AMX_DEPTH == 0) {
+		pack_steps(part);
+		return;
+	}
+	for (int r = 0; r < part->chunk->count; r++)
+		pack_row(part, r);
+}
+
+static int steps_of(int count)
+{
+	return (count + AMX_DEPTH - 1) / AMX_DEPTH;
+}
+
+/* weights: [count][width] of a block of outputs, to a tile for each of its
+ * columns and every step. */
+static void pack_block(const float *weights, int width, int count,
+		       amx_tile *tiles)
+{
+	const int steps = steps_of(count);
+
+	for (int k = 0; k < steps * AMX_DEPTH; k += 2) {
+		const float *row = weights + (size_t)k * (size_t)width;
+		amx_tile *tile = tiles + k / AMX_DEPTH;
+		const int at = k % AMX_DEPTH * AMX_COLUMNS;
+
+		for (int o = 0; o < width; o += AMX_COLUMNS, tile += steps)
+			_mm512_store_si512(
+				*tile + at,
+				amx_round_pair(vec_load(k < count ? row + o :
+								    nothing),
+					       vec_load(k + 1 < count ?
+							row + width + o :
+							nothing)));
+	}
+}
+
+/* All of them, one part after the other. */
+static void pack_weights(const struct gather *gather, const float *weights,
+			 amx_tile *tiles)
+{
+	const int each = gather->taps * gather->depth;
+	const int padded = gather_padded(gather);
+
+	for (int k = 0; k < each; k += DEPTH) {
+		const int count = each - k < DEPTH ? each - k : DEPTH;
+
+		for (int o = 0; o < padded; o += GATHER_BLOCK) {
+			const int width = gather_width(gather, o);
+
+			pack_block(weights + (size_t)each * (size_t)o +
+					   (size_t)k * (size_t)width,
+				   width, count, tiles);
+			tiles += width / AMX_COLUMNS * steps_of(count);
+		}
+	}
+	amx_hold_memory();
+}
+
+/* Floats from each of SQUARE rows to the next, or 0 where they differ. */
+static size_t find_apart(float *const *out)
+{
+	const ptrdiff_t apart = out[1] - out[0];
+	int differ = apart < 0;
+
+	for (int r = 2; r < SQUARE; r++)
+		differ |= out[r] - out[r - 1] != apart;
+	return differ ? 0 : (size_t)apart;
+}
+
+static int ends_in_relu(const struct part *part)
+{
+	return part->end->relu &&
+	       part->from + part->count ==
+		       part->gather->taps * part->gather->depth;
+}
+
+/* Whether sums begin with one thing, which tiles can load, and are stored as
+ * they are. */
+static int is_plain(const struct part *part)
+{
+	const struct gather_end *end = part->end;
+
+	return !ends_in_relu(part) &&
+	       !(end->bias && end->adds && !part->from);
+}
+
+/* From row r and an output on, what the scratch's sums are. */
+static void store_sums(const struct part *part, int r, int first, int columns)
+{
+	const struct chunk *chunk = part->chunk;
+	const struct gather_end *end = part->end;
+	const int left = chunk->count - r;
+	const int rows = left < SQUARE ? left : SQUARE;
+	const int adds = part->from || end->adds;
+	const int rectifies = ends_in_relu(part);
+	const float *bias = part->from ? NULL : end->bias;
+
+	for (int v = 0; v < columns; v++) {
+		const int o = first + v * LANES;
+		const int lanes = part->gather->outputs - o;
+
+		for (int i = 0; i < rows; i++) {
+			vec sum = vec_load(part->scratch->sums[i] + v * LANES);
+
+			if (bias)
+				sum += vec_load(bias + o);
+			end_sum(chunk->out[r + i] + o, sum, adds, rectifies,
+				lanes);
+		}
+	}
+}
+
+/* The sums of SQUARE rows and columns, where they go. */
+static void multiply_in_place(const struct part *part, int r, int o, float *to,
+			      size_t apart)
+{
+	struct product_scratch *scratch = part->scratch;
+	const int steps = part->steps, row = r / AMX_ROWS;
+	amx_tile *weights = part->weights + o / AMX_COLUMNS * steps;
+
+	if (part->from || part->end->adds)
+		load_square(to, apart);
+	else if (part->end->bias)
+		load_square(part->end->bias + o, 0);
+	else
+		amx_zero();
+	add_steps(scratch->rows[row], scratch->rows[row + 1], weights,
+		  weights + steps, steps, 2, 2);
+	amx_store_square(to, to + AMX_ROWS * apart, AMX_COLUMNS, apart);
+	amx_hold_memory();
+}
+
+/* Rows and columns of tiles, at row r and output o. */
+static void multiply_square(const struct part *part, int r, int rows, int o,
+			    int columns)
+{
+	struct product_scratch *scratch = part->scratch;
+	const int steps = part->steps, row = r / AMX_ROWS;
+	amx_tile *weights = part->weights + o / AMX_COLUMNS * steps;
+
+	amx_zero();
+	add_square(scratch->rows[row], scratch->rows[row + rows - 1], weights,
+		   weights + (columns - 1) * steps, steps, rows, columns);
+	amx_store_square(scratch->sums[0], scratch->sums[AMX_ROWS],
+			 AMX_COLUMNS, SQUARE);
+	amx_hold_memory();
+	store_sums(part, r, o, columns);
+}
+
+/* All rows of the chunk by outputs from one on to another. */
+static void multiply_columns(const struct part *part, int first, int past)
+{
+	const struct chunk *chunk = part->chunk;
+	const int plain = is_plain(part);
+	const int outputs = part->gather->outputs;
+
+	for (int r = 0; r < chunk->count; r += SQUARE) {
+		const int left = chunk->count - r;
+		const size_t apart = plain && left >= SQUARE ?
+			find_apart(chunk->out + r) : 0;
+
+		for (int o = first; o < past; o += SQUARE)
+			if (apart && outputs - o >= SQUARE)
+				multiply_in_place(part, r, o,
+						  chunk->out[r] + o, apart);
+			else
+				multiply_square(part, r,
+						left > AMX_ROWS ? 2 : 1, o,
+						past - o > AMX_COLUMNS ? 2 : 1);
+	}
+}
+
+/* Rows of a chunk, so that all chunks are alike. */
+static size_t rows_of_chunk(size_t rows)
+{
+	const size_t chunks = (rows + MOST_CHUNK - 1) / MOST_CHUNK;
+	const size_t each = (rows + chunks - 1) / chunks;
+
+	return (each + SQUARE - 1) / SQUARE * SQUARE;
+}
+
+/* All parts of a chunk's rows, whose weights begin here. */
+static void multiply_chunk(struct part *part, amx_tile *weights)
+{
+	const struct gather *gather = part->gather;
+	const int each = gather->taps * gather->depth;
+	const int padded = gather_padded(gather);
+
+	part->from = 0;
+	part->weights = weights;
+	/* Of no tap there are sums, too. */
+	do {
+		part->count = each - part->from < DEPTH ? each - part->from :
+							  DEPTH;
+		part->steps = steps_of(part->count);
+		pack_rows(part);
+		amx_hold_memory();
+		for (int o = 0; o < padded; o += OUTPUTS)
+			multiply_columns(part, o, padded - o < OUTPUTS ?
+							  padded : o + OUTPUTS);
+		part->weights += padded / AMX_COLUMNS * part->steps;
+		part->from += part->count;
+	} while (part->from < each);
+}
+
+static void multiply(const struct gather *gather,
+		     const struct gather_batch *batch, const float *weights,
+		     const struct gather_end *end, float *out, void *scratch)
+{
+	const size_t rows = (size_t)batch->count * (size_t)gather->pixels;
+	struct product_scratch *packed = scratch;
+	struct chunk chunk;
+	struct part part = { .gather = gather, .chunk = &chunk, .end = end,
+			     .scratch = packed };
+
+	if (!rows)
+		return;
+	amx_begin();
+	pack_weights(gather, weights, packed->weights);
+	for (size_t first = 0; first < rows; first += (size_t)chunk.count) {
+		VEC_NAME(gather_fill_chunk)(gather, batch, out, first,
+					    (int)rows_of_chunk(rows), &chunk);
+		multiply_chunk(&part, packed->weights);
+		gather_tell(end, chunk.out[0], chunk.count);
+	}
+	amx_end();
+}
+
+const struct gather_kernels ISA_NAME(gather_bf16) = {
+	.multiply = multiply,
+	.differentiate = ISA_NAME(gather_differentiate_tiles),
+	.transpose = VEC_NAME(gather_transpose),
+};

@@ -1,0 +1,199 @@
+/* What gather.c, gather_weights.c and gather_bf16.c have in common. */
+#ifndef BACKENDS_CPU_KERNELS_IGEMM_GATHER_KERNELS_H
+#define BACKENDS_CPU_KERNELS_IGEMM_GATHER_KERNELS_H
+
+#include "backends/cpu/kernels/igemm/gather.h"
+#include "backends/cpu/kernels/simd/simd.h"
+
+/* outputs that tiles of sums have at once, and their rows. */
+#if LANES == 16
+#define MOST_ROWS 12
+#define MOST_VECTORS 4
+#define MOST_SUMS 24
+#define EACH_TILE(F) ROWS_12(F, 1) ROWS_12(F, 2) ROWS_8(F, 3) ROWS_6(F, 4)
+#elif LANES == 8
+#define MOST_ROWS 6
+#define MOST_VECTORS 2
+#define MOST_SUMS 12
+#define EACH_TILE(F) ROWS_6(F, 2)
+#else
+#define MOST_ROWS 3
+#define MOST_VECTORS 4
+#define MOST_SUMS 12
+#define EACH_TILE(F) F(1, 4) F(2, 4) F(3, 4)
+#endif
+
+/* F(rows, vectors) of each tile: at most MOST_SUMS vectors of sums. */
+#define ROWS_6(F, v) F(1, v) F(2, v) F(3, v) F(4, v) F(5, v) F(6, v)
+#define ROWS_8(F, v) ROWS_6(F, v) F(7, v) F(8, v)
+#define ROWS_12(F, v) ROWS_8(F, v) F(9, v) F(10, v) F(11, v) F(12, v)
+
+INLINE int most_rows(int vectors)
+{
+	return MOST_SUMS / vectors < MOST_ROWS ? MOST_SUMS / vectors :
+						 MOST_ROWS;
+}
+#define PASS (MOST_VECTORS * LANES)
+#define LINE 16 /* floats of a line of memory */
+
+/* The first lanes of a vector, at most LANES; the others are 0. */
+INLINE vec load_lanes(const float *from, int lanes)
+{
+	return lanes >= LANES ? vec_load(from) :
+	       lanes > 0 ? vec_load_first(from, lanes) : vec_set(0);
+}
+
+INLINE void store_lanes(float *to, vec value, int lanes)
+{
+	if (lanes >= LANES)
+		vec_store(to, value);
+	else if (lanes > 0)
+		vec_store_first(to, value, lanes);
+}
+
+INLINE vec relu(vec value)
+{
+	/* A NaN is not at most 0. */
+	return (vec)((lanes_int)value & ~(value <= vec_set(0)));
+}
+
+/* Stores some lanes of a product's output: a sum, and with adds what was there,
+ * which comes last, so that its line has arrived. */
+INLINE void end_sum(float *out, vec sum, int adds, int rectifies, int lanes)
+{
+	if (adds)
+		sum += load_lanes(out, lanes);
+	store_lanes(out, rectifies ? relu(sum) : sum, lanes);
+}
+
+/* Adds a tile's sums where outputs, from one on, are spread: one after the
+ * other, since the next pixel may have some at the same place. rows and vectors
+ * are constants. */
+INLINE void add_spread(const struct gather *gather, int first,
+		       float *const *out, int rows, int vectors,
+		       vec (*sums)[MOST_VECTORS])
+{
+	UNROLL
+	for (int v = 0; v < vectors; v++) {
+		const int o = first + v * LANES;
+		const int at = gather->spread[o / GATHER_LANES] +
+			       o % GATHER_LANES;
+		const int lanes = gather->channels -
+				  o % gather_whole(gather->channels);
+
+		UNROLL
+		for (int i = 0; i < rows; i++)
+			end_sum(out[i] + at, sums[i][v], 1, 0, lanes);
+	}
+}
+
+/* Rows that pass by weights in the cache, and where they come from and go;
+ * behind them are those that come next, as far as they are known. */
+#define MOST_CHUNK 384
+
+struct chunk {
+	int count, known;
+	const float *in[MOST_CHUNK]; /* samples */
+	int32_t pixels[MOST_CHUNK];
+	float *out[MOST_CHUNK];
+};
+
+/* Row first of the product and those behind it, of which most are the chunk's:
+ * MOST_CHUNK at most. Known are the rows of one more tile. */
+void VEC_NAME(gather_fill_chunk)(const struct gather *gather,
+				 const struct gather_batch *batch, float *out,
+				 size_t first, int most, struct chunk *chunk);
+
+INLINE const float *row_in(const struct gather *gather,
+			   const struct chunk *chunk, int tap, int r)
+{
+	const int32_t at = gather->table[(size_t)tap * (size_t)gather->pixels +
+					 (size_t)chunk->pixels[r]];
+
+	return at < 0 ? gather->zeros : chunk->in[r] + at;
+}
+
+/* Rows of the product, from one on. */
+struct rows {
+	const struct gather *gather;
+	const struct gather_batch *batch;
+	size_t first;
+	int count;
+};
+
+/* Where the gradients by the output of one row after the other are. */
+struct dy_walk {
+	const struct rows *rows;
+	const float *sample;
+	size_t pixel;
+};
+
+/* From row number first of the product on. */
+INLINE struct dy_walk dy_from(const struct rows *rows, const float *dy,
+			      size_t first)
+{
+	const size_t pixels = (size_t)rows->gather->pixels;
+
+	return (struct dy_walk){
+		rows, dy + first / pixels * rows->batch->out_sample,
+		first % pixels
+	};
+}
+
+INLINE const float *dy_next(struct dy_walk *walk)
+{
+	const struct gather *gather = walk->rows->gather;
+	const float *at = walk->sample + gather->places[walk->pixel];
+
+	if (++walk->pixel == (size_t)gather->pixels) {
+		walk->pixel = 0;
+		walk->sample += walk->rows->batch->out_sample;
+	}
+	return at;
+}
+
+/*
+ * Sums of dy, for biases: of BIAS_ROWS rows, of what is packed at once, of
+ * BIAS_PACKS packs, and then of all. A float that takes a million rows, one
+ * after the other, loses the last. Of more outputs than MOST_BIASES packs are
+ * added to all.
+ */
+#define BIAS_ROWS 32 /* or rows of pairs */
+#define BIAS_PACKS 32
+#define MOST_BIASES 8192
+
+/* Returns the sums that packs are added to: some, or dbias (may be NULL). */
+INLINE float *biases_begin(const struct gather *gather, float *some,
+			   float *dbias)
+{
+	if (!dbias || gather_padded(gather) > MOST_BIASES)
+		return dbias;
+	memset(some, 0, (size_t)gather_padded(gather) * sizeof(*some));
+	return some;
+}
+
+/* After a pack, with left rows to come: adds some to dbias if it is full. */
+INLINE void biases_add(const struct gather *gather, size_t pack, size_t left,
+		       float *some, float *dbias)
+{
+	if (some == dbias || (left && (pack + 1) % BIAS_PACKS))
+		return;
+	for (int o = 0; o < gather->outputs; o++) {
+		dbias[o] += some[o];
+		some[o] = 0;
+	}
+}
+
+/* For each of them, where a tap's values are. */
+void VEC_NAME(gather_find_in)(const struct rows *rows, int tap,
+			      const float **in);
+
+void VEC_NAME(gather_transpose)(const float *from, size_t from_stride, int rows,
+				int columns, float *to, size_t to_stride);
+
+void VEC_NAME(gather_differentiate)(const struct gather *gather,
+				    const struct gather_batch *batch,
+				    const float *dy, float *dw, float *dbias,
+				    void *scratch);
+
+#endif

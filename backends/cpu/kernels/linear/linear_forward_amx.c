@@ -1,0 +1,264 @@
+/*
+ * out[b][o] = scale * ReLU(bias[o] + sum over c, i of w[c][o][i] x[b][c][i])
+ *
+ * One block c after the other: A has its inputs x of the samples that keep it,
+ * B its weights, transposed:
+ *
+ *   A: [samples / 16][depth][part] tiles    B: [outputs / 16][depth][part]
+ *
+ * where depth is the number of tiles that the places of a block take. If the
+ * last one is half full, it has two parts beside each other, so that three
+ * products do what six would do with halves of zeros:
+ *
+ *   [a2 a1] [b0 b1] + [a0 a1] [b2 b0] + [a0 a0] [b1 b0]
+ *
+ * Products of a block are added to the sums of the samples that they are of
+ * while the next block is multiplied.
+ *
+ * Ceiling, on a Xeon with AMX, 64 x 144 inputs, 128 outputs and samples: of
+ * numbers that are not zero a product of tiles takes 6.5 ns (of zeros 5.2), all
+ * of a pass 0.6 ms. Vectors take 7 us a block, and are hidden in part: the pass
+ * takes 1.4 ms, without dropout 1.6, as bf16 0.7.
+ */
+#include "backends/cpu/kernels/linear/linear_forward_tiles.h"
+
+#define LEAST 32	  /* samples; measured: 16 are faster without tiles */
+#define LEAST_DROPPED 112 /* of which fp32 kernels leave out what is dropped */
+#define FEED_ROWS 12	  /* samples that a group of products has time for */
+
+static size_t cut(struct pass *pass, const struct linear_shape *shape,
+		  int count, void *scratch)
+{
+	const size_t outputs = (size_t)shape->outputs;
+	const size_t samples = (size_t)tiles_pad(count);
+	size_t used = 0, row;
+
+	pass->parts = amx_parts(shape->bf16);
+	pass->depth = (shape->block + AMX_DEPTH - 1) / AMX_DEPTH;
+	pass->groups = (count + FEED_ROWS - 1) / FEED_ROWS;
+	row = (size_t)(pass->depth * pass->parts) * AMX_ROW;
+	pass->sums = scratch_take(scratch, &used,
+				  (size_t)count * outputs * sizeof(float));
+	for (int i = 0; i < 2; i++) {
+		pass->a[i] = scratch_take(scratch, &used, samples * row);
+		pass->b[i] = scratch_take(scratch, &used, outputs * row);
+	}
+	for (int i = 0; i < SIDES; i++) {
+		pass->sides[i].products = scratch_take(
+			scratch, &used, samples * outputs * sizeof(float));
+		pass->sides[i].kept =
+			scratch_take(scratch, &used,
+				     (size_t)(count + 1) * sizeof(int32_t));
+	}
+	return used;
+}
+
+size_t ISA_NAME(linear_forward_tiles_scratch)(const struct linear_shape *shape,
+					      int count)
+{
+	const size_t other = ISA_NAME(linear_forward_scratch)(shape, count);
+	struct pass pass;
+	size_t used;
+
+	if (!tiles_fit(shape, count, LEAST))
+		return other;
+	/* Fewer samples than that may come, too. */
+	used = cut(&pass, shape, count, NULL);
+	return used > other ? used : other;
+}
+
+/* The products of one sample that was kept, to its sums. */
+INLINE void add_sums(const struct pass *pass, const struct side *side, int i)
+{
+	const int outputs = pass->shape->outputs;
+	const float *products = side->products + i * outputs;
+	float *sums = pass->sums + side->kept[i] * outputs;
+
+	for (int o = 0; o < outputs; o += LANES)
+		vec_store(sums + o, vec_load(sums + o) +
+					    vec_load(products + o));
+}
+
+/*
+ * What vectors do behind number i of the products of tile d, in group g of
+ * those of a block.
+ */
+INLINE void feed(const struct pass *pass, const struct side *next,
+		 const struct side *last, int g, int d, int i, int parts,
+		 int half)
+{
+	const int products = half ? parts : 6 - amx_first_product(parts);
+	const int rows = FEED_ROWS / products;
+	const int first = g * FEED_ROWS + i * rows;
+
+	for (int r = first; r < first + rows && r < next->kept_count; r++)
+		pack_sample(pass, next, r, d, parts, half);
+	for (int r = first; r < first + rows && r < last->kept_count && !d; r++)
+		add_sums(pass, last, r);
+}
+
+/* 32 samples by 32 outputs */
+INLINE void multiply_square(const struct pass *pass, const amx_tile *a,
+			    const amx_tile *b, float *to,
+			    const struct side *next_side,
+			    const struct side *last, struct cursor *cursor,
+			    int g, int parts)
+{
+	const int whole = pass->shape->block / AMX_DEPTH;
+	const int next = pass->depth * parts;
+	const size_t outputs = (size_t)pass->shape->outputs;
+	const int first = amx_first_product(parts);
+
+	amx_zero();
+	for (int d = 0; d < whole; d++, a += parts, b += parts)
+		for (int i = first; i < 6; i++) {
+			const uint8_t *p = amx_products[i];
+
+			amx_add_square(a + p[0], a + next + p[0], b + p[1],
+				       b + next + p[1]);
+			feed(pass, next_side, last, g, d, i - first, parts, 0);
+			if (cursor->n < next_side->tiles)
+				pack_outputs(pass, next_side, cursor, parts);
+		}
+	for (int i = 0; whole < pass->depth && i < parts; i++) {
+		amx_add_square(a + i, a + next + i, b + i, b + next + i);
+		feed(pass, next_side, last, g, whole, i, parts, 1);
+		if (cursor->n < next_side->tiles)
+			pack_outputs(pass, next_side, cursor, parts);
+	}
+	amx_store_square(to, to + AMX_ROWS * outputs, AMX_COLUMNS, outputs);
+}
+
+/* Group g's share of the other work, where there are no products for it. */
+INLINE void feed_group(const struct pass *pass, const struct side *next,
+		       const struct side *last, int g, int parts)
+{
+	const int whole = pass->shape->block / AMX_DEPTH;
+	const int products = 6 - amx_first_product(parts);
+
+	for (int d = 0; d < whole; d++)
+		for (int i = 0; i < products; i++)
+			feed(pass, next, last, g, d, i, parts, 0);
+	for (int i = 0; whole < pass->depth && i < parts; i++)
+		feed(pass, next, last, g, whole, i, parts, 1);
+}
+
+INLINE void multiply_block(const struct pass *pass, const struct side *side,
+			   const struct side *next, const struct side *last,
+			   int parts)
+{
+	const amx_tile *a = (const amx_tile *)side->a;
+	const amx_tile *b = (const amx_tile *)side->b;
+	const int outputs = pass->shape->outputs;
+	const int row = pass->depth * parts;
+	struct cursor cursor = { 0, 0 };
+	int g = 0;
+
+	for (int m = 0; m < side->kept_count; m += PAIR)
+		for (int n = 0; n < outputs; n += PAIR, g++)
+			multiply_square(pass, a + m / AMX_ROWS * row,
+					b + n / AMX_COLUMNS * row,
+					side->products + m * outputs + n, next,
+					last, &cursor, g, parts);
+	for (; g < pass->groups; g++)
+		feed_group(pass, next, last, g, parts);
+	while (cursor.n < next->tiles)
+		pack_outputs(pass, next, &cursor, parts);
+}
+
+/* The side of a block, which need not exist. */
+static const struct side *side_of(struct pass *pass, int block)
+{
+	const struct linear_shape *shape = pass->shape;
+	struct side *side = &pass->sides[(block + SIDES) % SIDES];
+	const int later = block + 1 < shape->blocks;
+
+	side->block = block;
+	side->kept_count = 0;
+	side->tiles = 0;
+	if (block < 0 || block >= shape->blocks)
+		return side;
+	side->kept_count =
+		tiles_gather(shape, pass->batch, block, side->kept);
+	side->tiles = shape->outputs / AMX_COLUMNS;
+	side->a = pass->a[block % 2];
+	side->b = pass->b[block % 2];
+	side->fetch_in = later ? pass->batch->block : 0;
+	side->fetch_weights = later ? linear_weight_at(shape, 0, 1, 0) : 0;
+	return side;
+}
+
+INLINE void multiply_all(struct pass *pass, int parts)
+{
+	const int blocks = pass->shape->blocks;
+	const struct side *last = side_of(pass, -2);
+	const struct side *side = side_of(pass, -1);
+
+	for (int block = -1; block <= blocks; block++) {
+		const struct side *next = side_of(pass, block + 1);
+
+		multiply_block(pass, side, next, last, parts);
+		last = side;
+		side = next;
+	}
+}
+
+static void finish(const struct pass *pass, const float *bias, float *out)
+{
+	const struct linear_batch *batch = pass->batch;
+	const int outputs = pass->shape->outputs;
+	const vec scale = vec_set(batch->scale);
+
+	for (int b = 0; b < batch->count; b++)
+		for (int o = 0; o < outputs; o += LANES) {
+			const int at = b * outputs + o;
+			const vec value = vec_load(pass->sums + at) +
+					  vec_load(bias + o);
+			lanes_int passes = ~(lanes_int){ 0 };
+
+			/* A NaN is not below 0. */
+			if (pass->shape->relu)
+				passes = ~(lanes_int)(value <= vec_set(0));
+			if (batch->keep_out)
+				passes &= tiles_kept(batch->keep_out + at);
+			vec_store(out + at,
+				  (vec)((lanes_int)(scale * value) & passes));
+		}
+}
+
+int ISA_NAME(linear_forward_is_dense)(const struct linear_shape *shape,
+				      int count, int drops)
+{
+	return tiles_fit(shape, count,
+			 drops && !shape->bf16 ? LEAST_DROPPED : LEAST);
+}
+
+void ISA_NAME(linear_forward_tiles)(const struct linear_shape *shape,
+				    const struct linear_values *parameters,
+				    const struct linear_batch *batch,
+				    float *out, void *scratch)
+{
+	struct pass pass = {
+		.shape = shape,
+		.batch = batch,
+		.weights = parameters->weights,
+	};
+
+	const int drops = batch->keep_in || batch->keep_out;
+
+	if (!ISA_NAME(linear_forward_is_dense)(shape, batch->count, drops)) {
+		ISA_NAME(linear_forward)(shape, parameters, batch, out,
+					 scratch);
+		return;
+	}
+	cut(&pass, shape, batch->count, scratch);
+	memset(pass.sums, 0,
+	       (size_t)(batch->count * shape->outputs) * sizeof(float));
+	amx_begin();
+	if (pass.parts == 1)
+		multiply_all(&pass, 1);
+	else
+		multiply_all(&pass, AMX_PARTS);
+	amx_end();
+	finish(&pass, parameters->bias, out);
+}

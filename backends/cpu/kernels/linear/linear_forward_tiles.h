@@ -1,0 +1,243 @@
+/*
+ * The operands of a linear layer's forward pass on AMX's tiles: see
+ * linear_forward_amx.c, and amx.h.
+ *
+ * A block's inputs are those of the samples that keep it, gathered, so that a
+ * quarter that is dropped is not multiplied. What of the outputs is dropped is
+ * multiplied with the others: tiles have no holes.
+ *
+ * Tiles multiply while vectors are at work. What there is to do for vectors is
+ * cut into units of 20 to 200 instructions, one or a few of which follow each
+ * few products: operands of the next block are made while this one's are
+ * multiplied, and what has been multiplied is put where it belongs.
+ */
+#ifndef BACKENDS_CPU_KERNELS_LINEAR_LINEAR_FORWARD_TILES_H
+#define BACKENDS_CPU_KERNELS_LINEAR_LINEAR_FORWARD_TILES_H
+
+#include "backends/cpu/kernels/simd/amx.h"
+#include "backends/cpu/kernels/linear/linear_kernels.h"
+
+#ifdef __AMX_BF16__
+
+#define PAIR (2 * AMX_ROWS) /* rows of two tiles */
+#define MOST_CHUNKS 64	    /* of 32 samples */
+#define PLACES 4	    /* whose weights are transposed at once */
+#define SIDES 3
+
+/* The next weights to be transposed: tile n of outputs, from place at on. */
+struct cursor {
+	int n, at;
+};
+
+/* A block: the next one, the one that is multiplied, or the last one. */
+struct side {
+	int block;
+	int kept_count;	 /* samples, which are rows of A and of products */
+	int tiles;	 /* of outputs, in B */
+	int32_t *kept;	 /* [count + 1]: which ones */
+	float *products; /* [samples][outputs] */
+	amx_tile *a, *b;
+	size_t fetch_in, fetch_weights; /* to those of the block after it */
+};
+
+struct pass {
+	const struct linear_shape *shape;
+	const struct linear_batch *batch;
+	const float *weights;
+	int parts, depth;
+	int groups;	       /* in which all work of a block is done */
+	float *sums;	       /* [count][outputs] */
+	amx_tile *a[2], *b[2]; /* of even and odd blocks */
+	struct side sides[SIDES];
+};
+
+/*
+ * Whether a layer fills tiles, and a batch has as many samples as it takes for
+ * its products to be worth the preparation of weights.
+ */
+INLINE int tiles_fit(const struct linear_shape *shape, int count, int least)
+{
+	return shape->block % AMX_COLUMNS == 0 && shape->outputs % PAIR == 0 &&
+	       count >= least && count <= MOST_CHUNKS * PAIR;
+}
+
+/* Rows of whole pairs of tiles. */
+INLINE int tiles_pad(int rows)
+{
+	return (rows + PAIR - 1) / PAIR * PAIR;
+}
+
+/* count floats, into the second level of the cache. */
+INLINE void tiles_fetch(const float *from, int count)
+{
+	for (int i = 0; i < count; i += AMX_ROW / (int)sizeof(*from))
+		__builtin_prefetch(from + i, 0, 2);
+}
+
+/* Four places of 16 rows: columns[place][row]. */
+INLINE void transpose_four(const float *rows, size_t stride, vec columns[4])
+{
+	__m512 four[4], low[2], high[2];
+
+	UNROLL
+	for (int r = 0; r < 4; r++) {
+		const float *row = rows + (size_t)r * stride;
+
+		four[r] = _mm512_broadcast_f32x4(_mm_loadu_ps(row));
+		UNROLL
+		for (int lane = 1; lane < 4; lane++)
+			four[r] = _mm512_mask_broadcast_f32x4(
+				four[r], (__mmask16)(15 << 4 * lane),
+				_mm_loadu_ps(row + (size_t)(4 * lane) *
+							   stride));
+	}
+	UNROLL
+	for (int i = 0; i < 2; i++) {
+		low[i] = _mm512_unpacklo_ps(four[2 * i], four[2 * i + 1]);
+		high[i] = _mm512_unpackhi_ps(four[2 * i], four[2 * i + 1]);
+	}
+	columns[0] = (vec)_mm512_unpacklo_pd((__m512d)low[0], (__m512d)low[1]);
+	columns[1] = (vec)_mm512_unpackhi_pd((__m512d)low[0], (__m512d)low[1]);
+	columns[2] =
+		(vec)_mm512_unpacklo_pd((__m512d)high[0], (__m512d)high[1]);
+	columns[3] =
+		(vec)_mm512_unpackhi_pd((__m512d)high[0], (__m512d)high[1]);
+}
+
+/* All bits of the lanes of 16 outputs that are kept. */
+INLINE lanes_int tiles_kept(const uint8_t *keep)
+{
+	return (lanes_int)_mm512_cvtepi8_epi32(
+		       _mm_loadu_si128((const __m128i *)keep)) != 0;
+}
+
+/* The samples that keep a block, in their order; returns how many. */
+INLINE int tiles_gather(const struct linear_shape *shape,
+			const struct linear_batch *batch, int block,
+			int32_t *kept)
+{
+	int count = 0;
+
+	for (int b = 0; b < batch->count; b++) {
+		kept[count] = b;
+		count += !batch->keep_in ||
+			 batch->keep_in[b * shape->blocks + block];
+	}
+	return count;
+}
+
+static const uint8_t half_parts[2][AMX_PARTS][2] = {
+	{ { 2, 1 }, { 0, 1 }, { 0, 0 } }, /* of A: left, right */
+	{ { 0, 1 }, { 2, 0 }, { 1, 0 } }, /* of B: above, below */
+};
+
+/* 16 floats of a row of A whose tile is half full. */
+INLINE void store_half_row(amx_tile *tile, int row, vec value, int parts)
+{
+	const vec zero = vec_set(0);
+	lanes_int split[AMX_PARTS];
+
+	if (parts < AMX_PARTS) {
+		amx_store_row(tile, row, value, zero, parts);
+		return;
+	}
+	amx_split(value, parts, split);
+	UNROLL
+	for (int p = 0; p < AMX_PARTS; p++) {
+		const uint8_t *half = half_parts[0][p];
+		const __m256i left = _mm512_cvtepi32_epi16(
+			_mm512_srli_epi32((__m512i)split[half[0]], 16));
+		const __m256i right = _mm512_cvtepi32_epi16(
+			_mm512_srli_epi32((__m512i)split[half[1]], 16));
+
+		_mm256_store_si256((__m256i *)(tile[p] + row * AMX_DEPTH),
+				   left);
+		_mm256_store_si256((__m256i *)(tile[p] + row * AMX_DEPTH +
+					       AMX_DEPTH / 2),
+				   right);
+	}
+}
+
+/* Two rows of floats to rows of B whose tile is half full. */
+INLINE void store_half_pair(amx_tile *tile, int row, vec even, vec odd,
+			    int parts)
+{
+	lanes_int low[AMX_PARTS], high[AMX_PARTS];
+	__m512i pairs[AMX_PARTS];
+
+	amx_split(even, parts, low);
+	amx_split(odd, parts, high);
+	UNROLL
+	for (int p = 0; p < parts; p++)
+		pairs[p] = _mm512_mask_blend_epi16(
+			0xaaaaaaaa, _mm512_srli_epi32((__m512i)low[p], 16),
+			(__m512i)high[p]);
+	UNROLL
+	for (int p = 0; p < parts; p++) {
+		uint16_t *to = tile[p] + row * AMX_DEPTH;
+		const uint8_t *half = half_parts[1][p];
+
+		if (parts < AMX_PARTS) {
+			_mm512_store_si512(to, pairs[0]);
+			_mm512_store_si512(to + sizeof(*tile) / 4,
+					   _mm512_setzero_si512());
+			return;
+		}
+		_mm512_store_si512(to, pairs[half[0]]);
+		_mm512_store_si512(to + sizeof(*tile) / 4, pairs[half[1]]);
+	}
+}
+
+/* 32 places, or the 16 that are left, of one sample that is kept. */
+INLINE void pack_sample(const struct pass *pass, const struct side *side, int i,
+			int d, int parts, int half)
+{
+	const struct linear_batch *batch = pass->batch;
+	const float *x = batch->in + (size_t)side->kept[i] * batch->sample +
+			 (size_t)side->block * batch->block + d * AMX_DEPTH;
+	amx_tile *tile =
+		side->a + (i / AMX_ROWS * pass->depth + d) * parts;
+
+	/* Of the next block, whether it is kept or not. */
+	tiles_fetch(x + side->fetch_in, half ? AMX_DEPTH / 2 : AMX_DEPTH);
+	if (half)
+		store_half_row(tile, i % AMX_ROWS, vec_load(x), parts);
+	else
+		amx_store_row(tile, i % AMX_ROWS, vec_load(x),
+			      vec_load(x + LANES), parts);
+}
+
+/* PLACES places of 16 outputs, from the cursor on, which moves on. */
+INLINE void pack_outputs(const struct pass *pass, const struct side *side,
+			 struct cursor *cursor, int parts)
+{
+	const struct linear_shape *shape = pass->shape;
+	const int d = cursor->at / AMX_DEPTH;
+	const int row = cursor->at % AMX_DEPTH / 2;
+	const float *rows = pass->weights +
+			    linear_weight_at(shape, cursor->n * AMX_COLUMNS,
+					     side->block, 0);
+	amx_tile *tile = side->b + (cursor->n * pass->depth + d) * parts;
+	vec columns[PLACES];
+
+	tiles_fetch(rows + side->fetch_weights + cursor->at * AMX_COLUMNS,
+		    PLACES * AMX_COLUMNS);
+	transpose_four(rows + cursor->at, (size_t)shape->block, columns);
+	UNROLL
+	for (int c = 0; c < PLACES; c += 2) {
+		if ((d + 1) * AMX_DEPTH > shape->block)
+			store_half_pair(tile, row + c / 2, columns[c],
+					columns[c + 1], parts);
+		else
+			amx_store_pair(tile, row + c / 2, columns[c],
+				       columns[c + 1], parts);
+	}
+	cursor->at += PLACES;
+	if (cursor->at == shape->block) {
+		cursor->at = 0;
+		cursor->n++;
+	}
+}
+
+#endif
+#endif

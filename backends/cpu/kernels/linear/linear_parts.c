@@ -1,0 +1,264 @@
+/*
+ * dw[c][o][i] = sum over parts of (sum over b of dz[b][o] x[b][c][i]), and a
+ * step of the optimizer with it, for some blocks c and all parts' samples b
+ *
+ * See linear_weights.c. The parts are what other cores have left of their
+ * samples. One block after the other, 128 outputs after the other, and for each
+ * one part after the other: what that part's inputs in the block add to dw is
+ * summed up in registers, a row of places for all of its samples, and then
+ * added to what the parts before have left, so that the bits are those of whole
+ * gradients added up. The inputs of a part (55 KB for 96 samples of 144 places)
+ * are gathered into the first two levels, dw (74 KB) stays in the second one.
+ * With the last part the update follows: no gradient leaves the cache.
+ *
+ * The next part's inputs come from other cores' memory in runs of a block,
+ * which the processor does not foresee: some are fetched for each output.
+ */
+#include "backends/cpu/kernels/linear/linear_backward.h"
+
+#define MOST_OUTPUTS 128 /* at a time */
+
+struct joint {
+	const struct linear_shape *shape;
+	const struct linear_state *state;
+	const struct linear_part *parts;
+	int count; /* of them */
+	struct rates rates;
+	/* Of each part, or where all outputs pass at a time of one: */
+	int chunks, samples;
+	uint64_t *kept;	 /* [][chunks]: samples that keep a block */
+	float *gathered; /* [][samples][block]: their inputs in it */
+	float *sums;	 /* dw[outputs][block] of the parts before */
+};
+
+/* Outputs that pass at a time. */
+struct outputs {
+	int from, to;
+};
+
+/* What one part adds to one block. */
+struct addend {
+	const struct joint *joint;
+	int block, index; /* of the part: 0 .. count - 1 */
+	struct outputs passing;
+	struct output_gradients outputs;
+	const uint64_t *kept; /* [chunks] */
+	const float *in;      /* [samples][block] */
+	const struct linear_batch *next; /* fetched meanwhile, or NULL */
+	int next_block;			 /* of it */
+};
+
+static int passes_at_once(const struct linear_shape *shape)
+{
+	return shape->outputs <= MOST_OUTPUTS;
+}
+
+static size_t cut(struct joint *joint, const struct linear_shape *shape,
+		  int parts, int samples, void *scratch)
+{
+	const size_t block = (size_t)shape->block * sizeof(float);
+	const size_t each = passes_at_once(shape) ? 1 : (size_t)parts;
+	const size_t outputs = passes_at_once(shape) ? (size_t)shape->outputs :
+						       MOST_OUTPUTS;
+	size_t used = 0;
+
+	joint->samples = samples ? samples : 1;
+	joint->chunks = word_count(joint->samples);
+	joint->kept = scratch_take(scratch, &used,
+				   each * (size_t)joint->chunks *
+					   sizeof(uint64_t));
+	joint->gathered = scratch_take(scratch, &used,
+				       each * (size_t)joint->samples * block);
+	joint->sums = scratch_take(scratch, &used, outputs * block);
+	return used;
+}
+
+size_t VEC_NAME(linear_part_size)(const struct linear_shape *shape, int count)
+{
+	struct output_gradients outputs;
+
+	return VEC_NAME(linear_cut_part)(&outputs, shape, count, NULL);
+}
+
+size_t VEC_NAME(linear_parts_scratch)(const struct linear_shape *shape,
+				      int parts, int count)
+{
+	struct joint joint;
+
+	return cut(&joint, shape, parts, count, NULL);
+}
+
+/* Inputs of the next part, those of every so many-th sample, for output o. */
+INLINE void fetch_next(const struct addend *addend, int o)
+{
+	const struct linear_shape *shape = addend->joint->shape;
+	const struct outputs passing = addend->passing;
+	const struct linear_batch *next = addend->next;
+	const int block = addend->next_block;
+
+	for (int b = o - passing.from; next && b < next->count;
+	     b += passing.to - passing.from) {
+		const float *in = next->in + (size_t)b * next->sample +
+				  (size_t)block * next->block;
+
+		for (int i = 0; is_kept(next, shape, b, block) &&
+				i < shape->block;
+		     i += CACHE_LINE / (int)sizeof(float))
+			__builtin_prefetch(in + i, 0, 2);
+	}
+}
+
+/* What a part adds to the tile from place at on */
+INLINE void part_tile(const void *pass, int at, struct ahead *next,
+		      int vectors, int rest)
+{
+	const struct addend *addend = pass;
+	const struct joint *joint = addend->joint;
+	const struct linear_shape *shape = joint->shape;
+	const size_t stride = (size_t)shape->block;
+	const int first = addend->index == 0;
+	const int last = addend->index == joint->count - 1;
+	struct ahead ahead = *next;
+
+	for (int o = addend->passing.from; o < addend->passing.to; o++) {
+		float *before = joint->sums + at +
+				(size_t)(o - addend->passing.from) * stride;
+		vec sums[TILE_MOST];
+
+		if (!at)
+			fetch_next(addend, o);
+		sum_tile(&addend->outputs, o, addend->kept, addend->in + at,
+			 stride, sums, &ahead, vectors, rest);
+		UNROLL
+		for (int v = 0; !first && v < vectors; v++)
+			sums[v] += tile_load(before + v * LANES, rest);
+		if (last) {
+			update_tile(joint->state, &joint->rates,
+				    linear_weight_at(shape, o, addend->block,
+						     at),
+				    sums,
+				    passes_at_once(shape) ? NULL : &ahead,
+				    vectors, rest);
+			continue;
+		}
+		UNROLL
+		for (int v = 0; v < vectors; v++)
+			tile_store(before + v * LANES, sums[v], rest);
+	}
+	*next = ahead;
+}
+
+/* The inputs that the part after this one has: behind the last one comes the
+ * next block, unless that is to. Before and after these outputs others pass,
+ * for which all have been gathered. */
+static void find_next(struct addend *addend, int to)
+{
+	const struct joint *joint = addend->joint;
+	const int last = addend->index + 1 == joint->count;
+
+	addend->next_block = addend->block + last;
+	if (last ? addend->passing.to == joint->shape->outputs &&
+			   addend->next_block < to :
+		   addend->passing.from == 0)
+		addend->next =
+			&joint->parts[last ? 0 : addend->index + 1].batch;
+}
+
+/* A part of some outputs of a block, by its index. */
+static void add_part(const struct joint *joint, int block, int to, int index,
+		     struct outputs passing, struct ahead *ahead)
+{
+	const struct linear_shape *shape = joint->shape;
+	const struct linear_part *part = &joint->parts[index];
+	const size_t place = passes_at_once(shape) ? 0 : (size_t)index;
+	uint64_t *kept = joint->kept + place * (size_t)joint->chunks;
+	float *gathered = joint->gathered + place * (size_t)joint->samples *
+						    (size_t)shape->block;
+	struct addend addend = {
+		.joint = joint,
+		.block = block,
+		.index = index,
+		.passing = passing,
+		.kept = kept,
+		.in = gathered,
+	};
+
+	find_next(&addend, to);
+	VEC_NAME(linear_cut_part)(&addend.outputs, shape, part->batch.count,
+				  part->dz);
+	if (passing.from == 0)
+		addend.in = gather_block(shape, &part->batch, block,
+					 addend.outputs.chunks, kept, gathered);
+	else if (blocks_are_near(shape, &part->batch))
+		addend.in = part->batch.in + (size_t)block * part->batch.block;
+	walk_tiles(part_tile, &addend, shape->block, ahead);
+}
+
+static struct outputs outputs_from(const struct linear_shape *shape, int o)
+{
+	const int left = shape->outputs - o;
+
+	return (struct outputs){
+		o, o + (left < MOST_OUTPUTS ? left : MOST_OUTPUTS)
+	};
+}
+
+/* Parameters and state of some outputs of a block. */
+static struct ahead state_of(const struct joint *joint, int block,
+			     struct outputs passing)
+{
+	const struct linear_shape *shape = joint->shape;
+	const size_t at = linear_weight_at(shape, passing.from, block, 0);
+	const size_t size = (size_t)(passing.to - passing.from) *
+			    (size_t)shape->block;
+	struct ahead ahead = { 0 };
+
+	ahead_state(&ahead, joint->state, at, size);
+	ahead_add(&ahead, joint->state->parameters.weights + at, size);
+	return ahead;
+}
+
+/* What is fetched while the outputs from o on pass: of the next ones, of which
+ * sums over few samples leave time for half. Where all pass at once their own
+ * is, while parts before the last one are summed. */
+static struct ahead fetched_at(const struct joint *joint, int block, int to,
+			       int o)
+{
+	const struct linear_shape *shape = joint->shape;
+	const int next = o + MOST_OUTPUTS;
+	const int wraps = next >= shape->outputs;
+
+	if (passes_at_once(shape))
+		return state_of(joint, block, outputs_from(shape, o));
+	if (block + wraps >= to)
+		return (struct ahead){ 0 };
+	return state_of(joint, block + wraps,
+			outputs_from(shape, wraps ? 0 : next));
+}
+
+void VEC_NAME(linear_update_parts)(const struct linear_shape *shape,
+				   const struct linear_state *state,
+				   const struct update *update,
+				   const struct linear_part *parts, int count,
+				   int from, int to, void *scratch)
+{
+	struct joint joint = { .shape = shape,
+			       .state = state,
+			       .parts = parts,
+			       .count = count,
+			       .rates = rates_of(update) };
+	int most = 0;
+
+	for (int p = 0; p < count; p++)
+		most = parts[p].batch.count > most ? parts[p].batch.count :
+						     most;
+	cut(&joint, shape, count, most, scratch);
+	for (int block = from; block < to; block++)
+		for (int o = 0; o < shape->outputs; o += MOST_OUTPUTS) {
+			struct ahead ahead = fetched_at(&joint, block, to, o);
+
+			for (int p = 0; p < count; p++)
+				add_part(&joint, block, to, p,
+					 outputs_from(shape, o), &ahead);
+		}
+}

@@ -1,0 +1,320 @@
+/*
+ * One register of floats of the instruction set that a kernel is compiled for,
+ * and what GCC's vector extensions cannot say about it. The makefile compiles
+ * each kernel with ISA=avx512, avx2 and portable; sums and products are plain
+ * operators, and a * b + c becomes one FMA (-ffp-contract=fast).
+ */
+#ifndef BACKENDS_CPU_KERNELS_SIMD_SIMD_H
+#define BACKENDS_CPU_KERNELS_SIMD_SIMD_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__AVX512F__) || defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+#if defined(__AVX512F__)
+#define LANES 16
+#elif defined(__AVX2__)
+#define LANES 8
+#else
+#define LANES 4
+#endif
+
+#define INLINE static inline __attribute__((always_inline))
+#ifdef __SANITIZE_ADDRESS__
+#define UNROLL /* its checks, unrolled, keep gcc busy for minutes */
+#else
+#define UNROLL _Pragma("GCC unroll 64")
+#endif
+
+/* Before a loop each of whose turns reads and writes elements of its own, also
+ * where arrays are the same. */
+#ifdef __clang__
+#define EACH_ALONE _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define EACH_ALONE _Pragma("GCC ivdep")
+#endif
+
+/* A kernel's name in the build that it is in: stem_forward_avx512. */
+#define ISA_PASTE(name, isa) name##_##isa
+#define ISA_EXPAND(name, isa) ISA_PASTE(name, isa)
+#define ISA_NAME(name) ISA_EXPAND(name, ISA)
+
+/* The same of a kernel that has no use for tiles: AMX has that of AVX-512, see
+ * KERNELS_VECTORS in the makefile. */
+#ifdef __AMX_BF16__
+#define VEC_ISA avx512
+#else
+#define VEC_ISA ISA
+#endif
+#define VEC_NAME(name) ISA_EXPAND(name, VEC_ISA)
+
+/* ISA_TEXT(ISA) is the build's own name: "avx512". */
+#define ISA_QUOTE(isa) #isa
+#define ISA_TEXT(isa) ISA_QUOTE(isa)
+
+typedef float vec __attribute__((vector_size(LANES * 4), may_alias));
+typedef float vec_unaligned
+	__attribute__((vector_size(LANES * 4), may_alias, aligned(4)));
+typedef int32_t lanes_int __attribute__((vector_size(LANES * 4), may_alias));
+
+/*
+ * The address as it is: else GCC may fold it into those of many loads, and
+ * keep more sums of addresses than there are registers.
+ */
+INLINE const float *address_hold(const float *address)
+{
+	__asm__("" : "+r"(address));
+	return address;
+}
+
+/*
+ * Fetches a line of memory that is soon read or written: so many floats from
+ * base, and maybe outside of what base points into, where no pointer may be
+ * formed. Of what is not mapped nothing is fetched.
+ */
+#define FETCH_AT(base, at) \
+	((const void *)((uintptr_t)(base) + sizeof(float) * (uintptr_t)(at)))
+
+INLINE void fetch(const float *base, ptrdiff_t at)
+{
+	__builtin_prefetch(FETCH_AT(base, at));
+}
+
+INLINE void fetch_to_write(const float *base, ptrdiff_t at)
+{
+	__builtin_prefetch(FETCH_AT(base, at), 1);
+}
+
+/* Into the second level of the cache. */
+INLINE void fetch_early(const float *base, ptrdiff_t at)
+{
+	__builtin_prefetch(FETCH_AT(base, at), 0, 2);
+}
+
+/* The same of what need not be floats, so many bytes from base. */
+INLINE void fetch_byte_early(const void *base, size_t at)
+{
+	__builtin_prefetch((const void *)((uintptr_t)base + at), 0, 2);
+}
+
+INLINE vec vec_load(const float *from)
+{
+	return *(const vec_unaligned *)from;
+}
+
+INLINE void vec_store(float *to, vec value)
+{
+	*(vec_unaligned *)to = value;
+}
+
+/* value in every lane */
+INLINE vec vec_set(float value)
+{
+#if defined(__AVX512F__)
+	return (vec)_mm512_set1_ps(value);
+#elif defined(__AVX2__)
+	return (vec)_mm256_set1_ps(value);
+#else
+	return (vec){ value, value, value, value };
+#endif
+}
+
+#if defined(__AVX2__)
+/* All bits of the first count lanes. */
+INLINE __m256i lanes_first(int count)
+{
+	return _mm256_cmpgt_epi32(_mm256_set1_epi32(count),
+				  _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
+#endif
+
+/* The first count lanes, 0 in the others; nothing beyond them is read. */
+INLINE vec vec_load_first(const float *from, int count)
+{
+	vec value = { 0 };
+
+#if defined(__AVX512F__)
+	value = (vec)_mm512_maskz_loadu_ps(
+		(__mmask16)((1u << count) - 1), from);
+#elif defined(__AVX2__)
+	value = (vec)_mm256_maskload_ps(from, lanes_first(count));
+#else
+	for (int i = 0; i < count; i++)
+		value[i] = from[i];
+#endif
+	return value;
+}
+
+INLINE void vec_store_first(float *to, vec value, int count)
+{
+#if defined(__AVX512F__)
+	_mm512_mask_storeu_ps(to, (__mmask16)((1u << count) - 1),
+			      (__m512)value);
+#elif defined(__AVX2__)
+	_mm256_maskstore_ps(to, lanes_first(count), (__m256)value);
+#else
+	for (int i = 0; i < count; i++)
+		to[i] = value[i];
+#endif
+}
+
+/*
+ * count lanes, the first one on, to to[0 .. count - 1]. A masked store may have
+ * an address from which nothing is written.
+ */
+INLINE void vec_store_part(float *to, vec value, int first, int count)
+{
+#if defined(__AVX512F__)
+	_mm512_mask_storeu_ps((void *)((uintptr_t)to -
+				       sizeof(*to) * (unsigned)first),
+			      (__mmask16)(((1u << count) - 1) << first),
+			      (__m512)value);
+#else
+	float values[LANES];
+
+	vec_store(values, value);
+	for (int i = 0; i < count; i++)
+		to[i] = values[first + i];
+#endif
+}
+
+/*
+ * from[places[i] + n] in lane i of to[n] where its bit is set, 0 in the others.
+ * All places may be read. AVX-512 transposes: Zen 5 takes 47 cycles to gather.
+ */
+INLINE void vec_gather_four(const float *from, const int32_t *places,
+			    uint32_t bits, vec to[4])
+{
+#if defined(__AVX512F__)
+	const __mmask16 set = (__mmask16)bits;
+	__m512 four[4], low[2], high[2];
+
+	UNROLL for (int i = 0; i < 4; i++) {
+		const int32_t *at = places + i;
+		__m512 all = _mm512_castps128_ps512(_mm_loadu_ps(from + at[0]));
+
+		all = _mm512_insertf32x4(all, _mm_loadu_ps(from + at[4]), 1);
+		all = _mm512_insertf32x4(all, _mm_loadu_ps(from + at[8]), 2);
+		all = _mm512_insertf32x4(all, _mm_loadu_ps(from + at[12]), 3);
+		four[i] = all;
+	}
+	UNROLL for (int i = 0; i < 2; i++) {
+		low[i] = _mm512_unpacklo_ps(four[2 * i], four[2 * i + 1]);
+		high[i] = _mm512_unpackhi_ps(four[2 * i], four[2 * i + 1]);
+	}
+	to[0] = (vec)_mm512_maskz_shuffle_ps(set, low[0], low[1], 0x44);
+	to[1] = (vec)_mm512_maskz_shuffle_ps(set, low[0], low[1], 0xee);
+	to[2] = (vec)_mm512_maskz_shuffle_ps(set, high[0], high[1], 0x44);
+	to[3] = (vec)_mm512_maskz_shuffle_ps(set, high[0], high[1], 0xee);
+#else
+	for (int n = 0; n < 4; n++) {
+		vec value = { 0 };
+
+		for (int i = 0; i < LANES; i++)
+			if (bits >> i & 1)
+				value[i] = from[places[i] + n];
+		to[n] = value;
+	}
+#endif
+}
+
+/* table[places[i]] in each lane; of a place its lowest 2 bits count at least */
+INLINE vec vec_lookup(vec table, lanes_int places)
+{
+#if defined(__AVX512F__)
+	return (vec)_mm512_permutexvar_ps((__m512i)places, (__m512)table);
+#elif defined(__AVX2__)
+	return (vec)_mm256_permutevar8x32_ps((__m256)table, (__m256i)places);
+#else
+	vec value;
+
+	for (int i = 0; i < LANES; i++)
+		value[i] = table[places[i] & (LANES - 1)];
+	return value;
+#endif
+}
+
+/* a where it is greater, else b: b too if one is a NaN */
+INLINE vec vec_max(vec a, vec b)
+{
+#if defined(__AVX512F__)
+	return (vec)_mm512_max_ps((__m512)a, (__m512)b);
+#elif defined(__AVX2__)
+	return (vec)_mm256_max_ps((__m256)a, (__m256)b);
+#else
+	const lanes_int chosen = a > b;
+
+	return (vec)(((lanes_int)a & chosen) | ((lanes_int)b & ~chosen));
+#endif
+}
+
+/* The sum of the lanes, in one order for ever. */
+INLINE float vec_sum(vec value)
+{
+#if defined(__AVX512F__)
+	return _mm512_reduce_add_ps((__m512)value);
+#else
+	float sum = 0;
+
+	for (int i = 0; i < LANES; i++)
+		sum += value[i];
+	return sum;
+#endif
+}
+
+/*
+ * The same value, in a register from here on: the compiler would rather load
+ * it again for each product.
+ */
+INLINE vec vec_hold(vec value)
+{
+#if defined(__x86_64__)
+	__asm__("" : "+v"(value));
+#endif
+	return value;
+}
+
+/*
+ * The same value, rounded. A product that a sum takes next would become one FMA
+ * with it, but only where the compiler sees both at once: the bits would depend
+ * on the loops around them.
+ */
+INLINE vec vec_rounded(vec value)
+{
+#if defined(__x86_64__)
+	__asm__("" : "+v"(value));
+#elif defined(__aarch64__)
+	__asm__("" : "+w"(value));
+#else
+	__asm__("" : "+m"(value)); /* what every processor has */
+#endif
+	return value;
+}
+
+/* 1 / sqrt(value) within 3e-7 of itself; value is above 0 and finite. */
+INLINE vec vec_rsqrt(vec value)
+{
+#if defined(__AVX512F__)
+	/* 14 bits, doubled by one step of Newton's. */
+	const vec guess = (vec)_mm512_rsqrt14_ps((__m512)value);
+	const vec off = 1 - value * guess * guess;
+
+	return guess + guess * off * .5f;
+#elif defined(__AVX2__)
+	/* 12 bits, tripled by one step of Halley's. */
+	const vec guess = (vec)_mm256_rsqrt_ps((__m256)value);
+	const vec off = 1 - value * guess * guess;
+
+	return guess + guess * off * (.5f + .375f * off);
+#else
+	for (int i = 0; i < LANES; i++)
+		value[i] = 1 / __builtin_sqrtf(value[i]);
+	return value;
+#endif
+}
+
+#endif
