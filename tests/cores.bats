@@ -160,6 +160,8 @@ setup() {
 	[ "$(cell made/runs.csv 1 target)" = cpu-2+straggler=0:300 ]
 	[ "$(cell made/runs.csv 1 straggler)" = 0:300 ]
 	[[ "$output" == *"delayed on purpose"*"--straggler 0:300"* ]]
+	# Its rank is no device.
+	[[ "$(tr -s '\n ' ' ' <<<"$output")" == *" verify cpu -m tiny"* ]]
 	grep -q 'straggler=0:300' made/summary.csv made/tables.md made.json
 	python3 - <<-'END'
 	import csv

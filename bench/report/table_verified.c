@@ -150,14 +150,18 @@ static int has_word(const char *list, const char *name, size_t length,
 
 /* A backend, with its device. A target with a transport is named whole, since
  * bench verify compares the sums of a backend by threads and fork alone. */
-static void add_to_verify(struct to_verify *all, const char *target)
+static void add_to_verify(struct to_verify *all, const char *slowed)
 {
-	const size_t length = strcspn(target, "-@:+");
-	const char *device = strchr(target, ':');
-	char backend[64], name[96];
+	char target[96], backend[64], name[96];
+	const char *device;
 	int c = 0;
 
-	snprintf(backend, sizeof(backend), "%.*s", (int)length, target);
+	/* A straggler's rank has a colon, too. */
+	snprintf(target, sizeof(target), "%.*s", (int)strcspn(slowed, "+"),
+		 slowed);
+	device = strchr(target, ':');
+	snprintf(backend, sizeof(backend), "%.*s",
+		 (int)strcspn(target, "-@:"), target);
 	if (!strcmp(backend, "null") || !strcmp(backend, "reference"))
 		return;
 	if (strchr(target, '@'))
