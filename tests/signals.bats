@@ -198,7 +198,7 @@ nap() {
 		}
 	}
 	timed_out has_begun "$BENCH" run cpu-1 null-1 "${LONG[@]}" -q \
-		--epochs 100000 --out made
+		--epochs 20000 --out made
 	[[ "$stderr" == *"--timeout"* ]]
 	[ "$(cell made/runs.csv 1 status)" = partial ]
 	[ "$(cell made/runs.csv 1 reason)" = "ended after --timeout ${LIMIT}s" ]
