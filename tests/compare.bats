@@ -82,7 +82,7 @@ campaign() {
 	campaign base old cpu-1:2 cpu-1:3 cpu-1:4 cpu-1:5
 	campaign few few cpu-1:30
 	run -3 --separate-stderr "$BENCH" compare base few --fail-above 5
-	[[ $stderr == *"cpu-1: no time has an interval, which needs four runs on each side"* ]]
+	[[ $stderr == *"cpu-1: no time has an interval, which needs four finished runs of the target on each side (bench run --repeat 4)"* ]]
 	# one has cpu-2 as well.
 	run -3 --separate-stderr "$BENCH" compare one base --fail-above 5
 	[[ $stderr == *"--fail-above: cpu-2: no time"* ]]

@@ -141,8 +141,9 @@ static int refuse_unknown(const struct comparison *comparison,
 				   comparison->first->targets[t]);
 	return unknown[0] ? error_set(err, ERROR_NO_VERDICT, "--fail-above: "
 				      "%s: no time has an interval, which "
-				      "needs four runs on each side: bench run "
-				      "--repeat 5", unknown) : 0;
+				      "needs four finished runs of the target "
+				      "on each side (bench run --repeat 4)",
+				      unknown) : 0;
 }
 
 /* --fail-above: advice, since another hour may have been the cause. */

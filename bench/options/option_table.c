@@ -395,8 +395,8 @@ const struct option_row option_rows[] = {
 	  .help = "exit with 3 (fail) or 0 (pass) if there is no verdict" },
 	{ .name = "fail-above", .group = COMPARING, .kind = OPTION_REAL,
 	  AT(fail_above), .verbs = COMPARE, .argument = "PCT", RANGE(0, 1000),
-	  .help = "exit with 3 if a time is surely more than PCT % longer in "
-	  "the second" },
+	  .help = "exit with 3 if a time, start-up aside, is surely more than "
+	  "PCT % longer in the second, or if a target has no interval" },
 	{ .name = "dump-masks", .group = INSIDE, .kind = OPTION_TEXT,
 	  AT(dump_masks), .verbs = MEASURE, .writes = EVERY, .argument = "FILE",
 	  .help = "raw dropout decisions of every step, 1 byte each" },

@@ -237,8 +237,8 @@ static const struct {
 	  "that the gate works" },
 	{ "--baseline", TIMES_OF_ANOTHER_DAY },
 	{ "--floors", NOISE },
-	{ "--log", "plain lines of progress have the rates, where standard "
-	  "error is no terminal" },
+	{ "--log", "plain lines of progress have the rates (2>FILE: standard "
+	  "error is no terminal)" },
 	{ "--trust-host", TIMES_OF_ANOTHER_DAY },
 };
 
