@@ -73,33 +73,33 @@ static void offer_argument(FILE *out, const struct argument *argument,
 
 /* Where the last word stands: after an option that takes it, or at a place
  * among the arguments. */
-struct place {
+struct position {
 	const struct option_row *option;
 	int arguments, only_arguments;
 };
 
-static struct place find_place(const char *const *words, int count)
+static struct position find_position(const char *const *words, int count)
 {
-	struct place place = { .option = NULL };
+	struct position position = { .option = NULL };
 
 	for (int i = 0; i < count; i++) {
 		const char *word = words[i];
 		struct argument argument;
 
-		if (place.option) {
-			place.option = NULL;
-		} else if (place.only_arguments || word[0] != '-') {
-			place.arguments++;
+		if (position.option) {
+			position.option = NULL;
+		} else if (position.only_arguments || word[0] != '-') {
+			position.arguments++;
 		} else if (!strcmp(word, "--")) {
-			place.only_arguments = 1;
+			position.only_arguments = 1;
 		} else {
-			place.option = find_option(word, strlen(word));
-			if (place.option &&
-			    !option_argument(place.option, &argument))
-				place.option = NULL;
+			position.option = find_option(word, strlen(word));
+			if (position.option &&
+			    !option_argument(position.option, &argument))
+				position.option = NULL;
 		}
 	}
-	return place;
+	return position;
 }
 
 /* The argument at a place; the last one may be that of all later places. */
@@ -116,11 +116,11 @@ static int find_argument(enum verb verb, int place, struct argument *argument)
 static void complete_verb(FILE *out, enum verb verb, const char *const *words,
 			  int count)
 {
-	const struct place place = find_place(words, count - 1);
+	const struct position position = find_position(words, count - 1);
 	const char *typed = words[count - 1];
 	const size_t name = strcspn(typed, "=");
-	const int is_option = !place.only_arguments && typed[0] == '-';
-	const struct option_row *row = place.option;
+	const int is_option = !position.only_arguments && typed[0] == '-';
+	const struct option_row *row = position.option;
 	struct argument argument;
 	int before = 0;
 
@@ -132,7 +132,7 @@ static void complete_verb(FILE *out, enum verb verb, const char *const *words,
 		offer_argument(out, &argument, typed, before);
 	else if (!before && is_option)
 		offer_options(out, typed, verb);
-	else if (!before && find_argument(verb, place.arguments, &argument))
+	else if (!before && find_argument(verb, position.arguments, &argument))
 		offer_argument(out, &argument, typed, 0);
 }
 
