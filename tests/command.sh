@@ -67,15 +67,24 @@ timed_out() {
 	return 1
 }
 
-# Ends what a case that failed has started, which carries its folder's name in
-# the environment, or is a shell of the case. A file's own teardown calls it.
+# Ends what a case that failed has started, as a file's own teardown does too: all
+# that has the case's folder in its environment or, where a shell has yet to start
+# its command, the command line of this shell. What starts during a pass is ended
+# by the next one.
 end_started() {
 	[ -z "${BATS_TEST_COMPLETED:-}" ] || return 0
-	local place
-	for place in $(jobs -p) $(grep -lzsxF "BATS_TEST_TMPDIR=$BATS_TEST_TMPDIR" \
-		/proc/[0-9]*/environ); do
-		place=${place#/proc/}
-		kill -KILL "${place%/*}" 2>/dev/null || :
+	local pass place started
+	for pass in 1 2 3; do
+		started=$(jobs -p)
+		for place in /proc/[0-9]*; do
+			if [ "${place#/proc/}" != "$$" ] &&
+				cmp -s "$place/cmdline" "/proc/$$/cmdline"; then
+				started+=" ${place#/proc/}"
+			fi
+		done
+		started+=" $(grep -lzsxF "BATS_TEST_TMPDIR=$BATS_TEST_TMPDIR" \
+			/proc/[0-9]*/environ | tr -dc '0-9\n')"
+		kill -KILL $started 2>/dev/null || :
 	done
 }
 
