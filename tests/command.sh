@@ -73,18 +73,19 @@ timed_out() {
 # by the next one.
 end_started() {
 	[ -z "${BATS_TEST_COMPLETED:-}" ] || return 0
-	local pass place started
+	local pass place
+	local -a started
 	for pass in 1 2 3; do
-		started=$(jobs -p)
+		mapfile -t started < <(jobs -p
+			grep -lzsxF "BATS_TEST_TMPDIR=$BATS_TEST_TMPDIR" \
+				/proc/[0-9]*/environ | tr -dc '0-9\n')
 		for place in /proc/[0-9]*; do
 			if [ "${place#/proc/}" != "$$" ] &&
 				cmp -s "$place/cmdline" "/proc/$$/cmdline"; then
-				started+=" ${place#/proc/}"
+				started+=("${place#/proc/}")
 			fi
 		done
-		started+=" $(grep -lzsxF "BATS_TEST_TMPDIR=$BATS_TEST_TMPDIR" \
-			/proc/[0-9]*/environ | tr -dc '0-9\n')"
-		kill -KILL $started 2>/dev/null || :
+		kill -KILL "${started[@]}" 2>/dev/null || :
 	done
 }
 
