@@ -69,8 +69,9 @@ timed_out() {
 
 # Ends what a case that failed has started, as a file's own teardown does too: all
 # that has the case's folder in its environment or, where a shell has yet to start
-# its command, the command line of this shell. What starts during a pass is ended
-# by the next one.
+# its command, the command line and the environment of this shell, in which the
+# run's folder tells it from another run of the case. What starts during a pass is
+# ended by the next one.
 end_started() {
 	[ -z "${BATS_TEST_COMPLETED:-}" ] || return 0
 	local pass place
@@ -81,7 +82,8 @@ end_started() {
 				/proc/[0-9]*/environ | tr -dc '0-9\n')
 		for place in /proc/[0-9]*; do
 			if [ "${place#/proc/}" != "$$" ] &&
-				cmp -s "$place/cmdline" "/proc/$$/cmdline"; then
+				cmp -s "$place/cmdline" "/proc/$$/cmdline" &&
+				cmp -s "$place/environ" "/proc/$$/environ"; then
 				started+=("${place#/proc/}")
 			fi
 		done

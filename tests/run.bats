@@ -54,6 +54,22 @@ file() {
 	none_running "$(cat job)" "$(cat orphan)" "$(cat shell)"
 }
 
+@test "a case that fails leaves another run of the case alone" {
+	sed 's/^case/@test/' >case.bats <<-END
+	load $BATS_TEST_DIRNAME/command.sh
+	case "in two runs" {
+		touch begun
+		[ -z "\$FAIL" ] || false
+		until [ -e failed ]; do sleep 0.1; done
+	}
+	END
+	FAIL='' bats case.bats >log 2>&1 3>&- &
+	until [ -e begun ]; do sleep 0.1; done
+	FAIL=1 run -1 bats case.bats
+	touch failed
+	wait "$!"
+}
+
 @test "a file that is silent is ended, one that goes on is not" {
 	file sleeps 'exec sleep 304'
 	file spins 'while :; do :; done'
