@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "backends/opencl/cpu_class/cpu_class.h"
-#include "backends/opencl/program/decisions.h"
 #include "backends/opencl/program/memory.h"
+#include "backends/opencl/solvers/decisions.h"
 
 /*
  * A pooled step does not keep what its ReLU made, nor one that another leads

@@ -2,7 +2,7 @@
 #ifndef BACKENDS_OPENCL_CPU_CLASS_CONV_LAST_H
 #define BACKENDS_OPENCL_CPU_CLASS_CONV_LAST_H
 
-#include "backends/opencl/program/generic.h"
+#include "backends/opencl/solvers/generic.h"
 
 /* A launch of one work-group, for step index, which multiplies nothing. */
 struct launch last_launch(const char *name, int index);

@@ -3,9 +3,9 @@
 
 #include "backends/opencl/device/class.h"
 #include "backends/opencl/device/status.h"
-#include "backends/opencl/program/generic.h"
 #include "backends/opencl/program/memory.h"
 #include "backends/opencl/program/recipe.h"
+#include "backends/opencl/solvers/generic.h"
 #include "models/random.h"
 
 int program_is_dense(const struct opencl_program *program)

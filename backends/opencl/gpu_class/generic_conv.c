@@ -1,6 +1,6 @@
 /* Convolutions and linear layers of any kind in the gpu class:
  * gpu_generic_conv.cl. */
-#include "backends/opencl/program/generic.h"
+#include "backends/opencl/solvers/generic.h"
 
 #include "backends/opencl/device/class.h"
 #include "backends/opencl/device/status.h"

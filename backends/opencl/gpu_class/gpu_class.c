@@ -2,9 +2,9 @@
 #include "backends/opencl/gpu_class/gpu_class.h"
 
 #include "backends/opencl/device/status.h"
-#include "backends/opencl/program/generic.h"
 #include "backends/opencl/program/recipe.h"
 #include "backends/opencl/program/steps.h"
+#include "backends/opencl/solvers/generic.h"
 #include "models/random.h"
 
 #define FEWEST_ROWS 16 /* every item of a tile has a sum */

@@ -6,13 +6,13 @@
 
 #include "backends/opencl/device/class.h"
 #include "backends/opencl/device/status.h"
-#include "backends/opencl/program/generic.h"
 #include "backends/opencl/program/memory.h"
 #include "backends/opencl/program/profile.h"
 #include "backends/opencl/program/recipe.h"
 #include "backends/opencl/program/rounding.h"
 #include "backends/opencl/program/scores.h"
 #include "backends/opencl/program/steps.h"
+#include "backends/opencl/solvers/generic.h"
 
 /* Samples that an evaluation has on the device at a time, at most, and bytes of
  * what steps make of them, about. */

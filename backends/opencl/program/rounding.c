@@ -2,10 +2,10 @@
 
 #include "backends/opencl/device/class.h"
 #include "backends/opencl/device/status.h"
-#include "backends/opencl/program/generic.h"
 #include "backends/opencl/program/memory.h"
 #include "backends/opencl/program/profile.h"
 #include "backends/opencl/program/steps.h"
+#include "backends/opencl/solvers/generic.h"
 
 #define BATCH_ARGUMENTS 8 /* all of them: the last is the loss's scale */
 

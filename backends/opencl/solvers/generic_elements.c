@@ -1,12 +1,12 @@
 /* Generic solvers of layers without parameters: generic.cl, generic_pool.cl. */
-#include "backends/opencl/program/generic.h"
+#include "backends/opencl/solvers/generic.h"
 
 #include <string.h>
 
 #include "backends/opencl/device/class.h"
 #include "backends/opencl/device/status.h"
-#include "backends/opencl/program/decisions.h"
 #include "backends/opencl/program/memory.h"
+#include "backends/opencl/solvers/decisions.h"
 #include "models/random.h"
 
 static int relu_forward(struct opencl_program *program, struct pass *pass,

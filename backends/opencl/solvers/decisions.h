@@ -1,6 +1,6 @@
 /* Decisions of the last gradient that lie on the device as an activation. */
-#ifndef BACKENDS_OPENCL_PROGRAM_DECISIONS_H
-#define BACKENDS_OPENCL_PROGRAM_DECISIONS_H
+#ifndef BACKENDS_OPENCL_SOLVERS_DECISIONS_H
+#define BACKENDS_OPENCL_SOLVERS_DECISIONS_H
 
 #include "backends/opencl/program/steps.h"
 

@@ -1,5 +1,5 @@
 /* Batch norm: generic_norm.cl. */
-#include "backends/opencl/program/generic.h"
+#include "backends/opencl/solvers/generic.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "backends/opencl/program/decisions.h"
+#include "backends/opencl/solvers/decisions.h"
 
 #include <stdlib.h>
 

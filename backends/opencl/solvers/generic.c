@@ -1,4 +1,4 @@
-#include "backends/opencl/program/generic.h"
+#include "backends/opencl/solvers/generic.h"
 
 #include "backends/opencl/device/class.h"
 #include "backends/opencl/device/status.h"

@@ -3,8 +3,8 @@
  * size, by the kernels of generic.cl and the files after it. Activations are
  * planar, and each row's gradient is complete before its own step goes back.
  */
-#ifndef BACKENDS_OPENCL_PROGRAM_GENERIC_H
-#define BACKENDS_OPENCL_PROGRAM_GENERIC_H
+#ifndef BACKENDS_OPENCL_SOLVERS_GENERIC_H
+#define BACKENDS_OPENCL_SOLVERS_GENERIC_H
 
 #include "backends/opencl/program/program.h"
 #include "backends/opencl/program/source.h"
