@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/contract/plan.h"
-
 int backend_list(const struct backend *backend, int cpus,
 		 struct device_info *list, int most, struct error *err)
 {
@@ -219,15 +217,6 @@ double backend_vector_bytes(const struct backend *backend,
 	       in_double * vectors * cores * count * sizeof(double) +
 	       copies * count *
 		       (in_double ? sizeof(double) : sizeof(float));
-}
-
-double backend_batch_bytes(const struct backend *backend,
-			   const struct model *model,
-			   const struct program_options *options)
-{
-	return options->batch * (backend->sample_bytes ?
-					 backend->sample_bytes(model, options) :
-					 plan_decision_bytes(model));
 }
 
 /* Of one value there is no unbiased variance, and what is normalised by its
@@ -476,40 +465,6 @@ int program_round_factors(struct program *program, const unsigned char *rounds,
 				 "backend %s cannot round another's factors",
 				 slots(program)->name);
 	return slots(program)->round_factors(program, rounds, err);
-}
-
-const char *program_solver(const struct program *program, int index,
-			   int *steps)
-{
-	const struct plan *plan = program->plan;
-
-	if (!plan || index >= plan->solver_count)
-		return NULL;
-	*steps = 0;
-	for (int s = 0; s < plan->count; s++)
-		*steps += plan->steps[s].solver == plan->solvers[index];
-	return plan->solvers[index]->name;
-}
-
-void program_explain(const struct program *program, char *text, size_t size)
-{
-	struct graph graph;
-	size_t used;
-
-	if (program->plan) {
-		plan_explain(program->plan, text, size);
-	} else {
-		graph_resolve(&graph, program->model);
-		graph_explain(&graph, text, size);
-	}
-	used = strlen(text);
-	if (program->activation_bytes)
-		snprintf(text + used, size - used,
-			 "activations and gradients of %d samples: %.1f MB, "
-			 "%.1f MB without sharing memory\n",
-			 program->options.batch,
-			 (double)program->activation_bytes * 1e-6,
-			 (double)program->unshared_bytes * 1e-6);
 }
 
 int program_observe(struct program *program, struct profile_observer *observer,
