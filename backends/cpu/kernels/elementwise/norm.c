@@ -11,6 +11,7 @@
  * what follows batch norm is done while its values are in registers. Where some
  * rows pass at once the processor does not foresee the next ones.
  */
+#include "backends/cpu/kernels/elementwise/planes.h"
 #include "backends/cpu/kernels/elementwise/planes_kernels.h"
 
 #define ROWS 16 /* a sum of equal floats is off by their number of roundings */

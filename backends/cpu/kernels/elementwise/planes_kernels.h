@@ -3,7 +3,10 @@
 #define BACKENDS_CPU_KERNELS_ELEMENTWISE_PLANES_KERNELS_H
 
 #include "backends/cpu/kernels/simd/simd.h"
-#include "backends/cpu/kernels/elementwise/planes.h"
+
+struct norm_rows;
+struct norm_moments;
+struct norm_map;
 
 void VEC_NAME(norm_add_moments)(const struct norm_rows *rows, const float *x,
 				struct norm_moments *moments);

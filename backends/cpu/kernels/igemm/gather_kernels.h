@@ -1,4 +1,4 @@
-/* What gather.c, gather_weights.c and gather_bf16.c have in common. */
+/* What gather_fp32.c, gather_weights.c and gather_bf16.c have in common. */
 #ifndef BACKENDS_CPU_KERNELS_IGEMM_GATHER_KERNELS_H
 #define BACKENDS_CPU_KERNELS_IGEMM_GATHER_KERNELS_H
 

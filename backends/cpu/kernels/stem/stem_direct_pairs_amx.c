@@ -1,6 +1,6 @@
 /*
  * The planes between the stem's convolutions as operands of tiles, for the
- * second one's weight gradient (stem_direct_weights_amx.h):
+ * second one's weight gradient (stem_direct_pairs_amx.h):
  *
  *   a[i][y][x] = ReLU(bias[i] + sum over c, r, s of
  *                     image[c][y + r][x + s] weights[i][c][r][s])
@@ -12,7 +12,7 @@
  * two even ones. Some pairs, and the weights of all taps where there is one
  * channel, are in registers.
  */
-#include "backends/cpu/kernels/stem/stem_direct_weights_amx.h"
+#include "backends/cpu/kernels/stem/stem_direct_pairs_amx.h"
 
 #define HALVES 2 /* of a block's planes: a vector each */
 #define PAIRS 4	 /* in registers */

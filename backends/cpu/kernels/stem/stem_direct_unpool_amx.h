@@ -1,6 +1,6 @@
 /*
  * The gradient by the outputs of the stem's second convolution in bf16, before
- * the pooling, for its weight gradient: dz of stem_direct_weights_amx.h, made
+ * the pooling, for its weight gradient: dz of stem_direct_pairs_amx.h, made
  * little by little. Each window passes its dy to the winner's pixel, and zeros
  * to the others.
  *
@@ -12,7 +12,7 @@
 #define BACKENDS_CPU_KERNELS_STEM_STEM_DIRECT_UNPOOL_AMX_H
 
 #include "backends/cpu/kernels/simd/simd_masks.h"
-#include "backends/cpu/kernels/stem/stem_direct_weights_amx.h"
+#include "backends/cpu/kernels/stem/stem_direct_pairs_amx.h"
 
 #ifdef __AMX_BF16__
 

@@ -1,6 +1,6 @@
 /*
  * The weight gradient of the stem's second convolution, directly; formula and
- * layout of the operands are in stem_direct_weights_amx.h.
+ * layout of the operands are in stem_direct_pairs_amx.h.
  *
  *   float sums[block of outputs][block of planes][s][r][16][16]
  *
@@ -17,7 +17,7 @@
  * all products with their loads take 1.07 ms, the planes between 0.42, and dz
  * 0.41; all of it takes 1.8 to 2.0.
  */
-#include "backends/cpu/kernels/stem/stem_direct_weights_amx.h"
+#include "backends/cpu/kernels/stem/stem_direct_pairs_amx.h"
 #include "backends/cpu/kernels/simd/scratch.h"
 #include "backends/cpu/kernels/stem/stem_direct_unpool_amx.h"
 

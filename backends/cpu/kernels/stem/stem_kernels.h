@@ -1,6 +1,7 @@
 /*
- * The stem's functions of one instruction set, which stem.c puts into the table
- * of stem.h; their contracts are there. Each has its own scratch, in floats.
+ * The stem's functions of one instruction set, which stem_table.c puts into the
+ * table of stem.h; their contracts are there. Each has its own scratch, in
+ * floats.
  */
 #ifndef BACKENDS_CPU_KERNELS_STEM_STEM_KERNELS_H
 #define BACKENDS_CPU_KERNELS_STEM_STEM_KERNELS_H

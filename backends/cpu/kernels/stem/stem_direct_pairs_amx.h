@@ -15,8 +15,8 @@
  * rows of dz. Those of s need a three times, the pairs of columns being those
  * of x and of x + s.
  */
-#ifndef BACKENDS_CPU_KERNELS_STEM_STEM_DIRECT_WEIGHTS_AMX_H
-#define BACKENDS_CPU_KERNELS_STEM_STEM_DIRECT_WEIGHTS_AMX_H
+#ifndef BACKENDS_CPU_KERNELS_STEM_STEM_DIRECT_PAIRS_AMX_H
+#define BACKENDS_CPU_KERNELS_STEM_STEM_DIRECT_PAIRS_AMX_H
 
 #include "backends/cpu/kernels/stem/stem_direct_amx.h"
 
