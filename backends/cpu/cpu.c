@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backends/cpu/factors.h"
 #include "backends/cpu/isa.h"
 #include "backends/cpu/profile.h"
-#include "backends/cpu/solvers/joint.h"
 
 extern const struct backend cpu_backend;
 

@@ -1,11 +1,12 @@
-#include "backends/cpu/solvers/sparse_linear.h"
+/* A linear layer by kernels that leave out what dropout and ReLU have stopped:
+ * see kernels/linear/linear.h. */
+#include "backends/cpu/factors.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "backends/cpu/isa.h"
 #include "backends/cpu/profile.h"
-#include "backends/cpu/solvers/joint.h"
 
 /* Inputs of a block: 9 to 4 vectors of CPU_LANES. */
 #define MOST_PLACES 144

@@ -2,7 +2,7 @@
  * Cores that make the update of linear layers' weights together: the weight
  * gradients are never stored, and never exchanged.
  */
-#include "backends/cpu/solvers/joint.h"
+#include "backends/cpu/factors.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backends/cpu/factors.h"
 #include "backends/cpu/isa.h"
 #include "backends/cpu/memory.h"
 #include "backends/cpu/profile.h"
-#include "backends/cpu/solvers/joint.h"
 
 struct cpu_value *cpu_value_of(struct cpu_program *program, int row)
 {
