@@ -1,4 +1,4 @@
-/* The two decoders, for image.c. */
+/* The two decoders, for image_file.c. */
 #ifndef BENCH_DATA_IMAGE_FORMAT_H
 #define BENCH_DATA_IMAGE_FORMAT_H
 

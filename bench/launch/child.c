@@ -11,7 +11,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "bench/launch/child_start.h"
 #include "bench/launch/command_usage.h"
 #include "bench/launch/launcher_log.h"
 #include "bench/record/csv.h"

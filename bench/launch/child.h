@@ -3,19 +3,10 @@
 #define BENCH_LAUNCH_CHILD_H
 
 #include "backends/contract/error.h"
-#include "bench/options/options.h"
+#include "bench/launch/child_start.h"
 #include "bench/record/csv.h"
 #include "bench/record/observation.h"
 #include "bench/record/run.h"
-
-struct child_request {
-	const struct options *options;
-	const char *target, *run_id, *campaign_id;
-	/* What `bench check` compares; without them it is this program. */
-	const char *program;		  /* another bench */
-	const char *const *words;	  /* a command instead, up to a NULL */
-	const char *const *environment;	  /* NAME=VALUE, up to a NULL */
-};
 
 /* Who gets the rows of a child; calls should be short. */
 struct child_ear {

@@ -5,8 +5,17 @@
 
 #include <sys/types.h>
 
-#include "bench/launch/child.h"
+#include "bench/options/options.h"
 #include "bench/plan/target.h"
+
+struct child_request {
+	const struct options *options;
+	const char *target, *run_id, *campaign_id;
+	/* What `bench check` compares; without them it is this program. */
+	const char *program;		  /* another bench */
+	const char *const *words;	  /* a command instead, up to a NULL */
+	const char *const *environment;	  /* NAME=VALUE, up to a NULL */
+};
 
 /* Is it a launcher that is started? Fills target then. */
 int child_is_launched(const struct child_request *request,
