@@ -1,7 +1,7 @@
 /*
- * The options that say what a run does, beside the columns of runs.csv that
- * say what it did: how a run is made again, whether two did the same, and in
- * which of them they differ. Adding such an option is adding a row.
+ * The columns of runs.csv that say what a run did and where, each with the
+ * option that asks for it: how a run is made again, and in which columns two
+ * runs differ. Adding such an option or column is adding a row.
  */
 #ifndef BENCH_OPTIONS_RUN_SETTINGS_H
 #define BENCH_OPTIONS_RUN_SETTINGS_H
@@ -11,17 +11,13 @@
 #include "bench/system/number.h"
 
 enum run_setting_flag {
-	SETTING_DATA = 1,      /* of the data set, not of what is done to it */
-	SETTING_OPEN = 2,      /* the column may have what no option says */
-	SETTING_SYNTHETIC = 4, /* the option is of synthetic data alone */
-	SETTING_CAPPED = 8,    /* the column has at most a whole epoch */
-	SETTING_LATER = 16,    /* runs of older versions do not say: an empty
-				  cell differs from nothing */
-	SETTING_DEVICE = 32    /* empty where the target has no such device, and
+	SETTING_SYNTHETIC = 1, /* the option is of synthetic data alone */
+	SETTING_DEVICE = 2     /* empty where the target has no such device, and
 				  others do not take the option */
 };
 
 struct run_setting {
+	const char *group; /* heading of the differences of two campaigns */
 	const char *option, *column; /* option NULL: none says it */
 	unsigned flags;		     /* of enum run_setting_flag */
 	const char *usual; /* of SETTING_DEVICE: what is meant without the

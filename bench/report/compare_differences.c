@@ -8,34 +8,6 @@
 #include "bench/system/memory.h"
 #include "bench/system/number.h"
 
-/* What no option says. */
-static const struct surroundings {
-	const char *group, *column;
-} surroundings[] = {
-	{ "machine", "cpu_model" },
-	{ "machine", "logical_cpus" },
-	{ "machine", "cpu_quota" },
-	{ "machine", "mem_bytes" },
-	{ "machine", "os" },
-	{ "machine", "kernel" },
-	{ "machine", "virtualisation" },
-	{ "machine", "governor" },
-	{ "machine", "cpus" },
-	{ "machine", "cpu_list" },
-	{ "machine", "device_name" },
-	{ "machine", "device_type" },
-	{ "machine", "device_driver" },
-	{ "machine", "device_units" },
-	{ "build", "version" },
-	{ "build", "git_commit" },
-	{ "build", "compiler" },
-	{ "build", "cflags" },
-	{ "build", "binary_sha256" },
-	{ "options", "transport" },
-};
-
-enum { SURROUNDINGS = sizeof(surroundings) / sizeof(surroundings[0]) };
-
 static const char *cell_or_none(const struct run *run, const char *column,
 				char number[NUMBER_SIZE])
 {
@@ -116,8 +88,8 @@ static int is_general(const struct difference *all, int count)
 }
 
 /* Keeps those of the targets that differ, or one if they all say the same. */
-static int add_column(struct comparison *comparison, const char *group,
-		      const char *column, struct error *err)
+static int add_column(struct comparison *comparison,
+		      const struct run_setting *setting, struct error *err)
 {
 	struct difference *all =
 		&comparison->differences[comparison->difference_count];
@@ -127,8 +99,8 @@ static int add_column(struct comparison *comparison, const char *group,
 	for (i = 0; i < count; i++) {
 		const struct compared *target = &comparison->targets[i];
 
-		all[i].group = group;
-		all[i].column = column;
+		all[i].group = setting->group;
+		all[i].column = setting->column;
 		all[i].target = target->name;
 		if (list_both(&all[i], comparison, target, err))
 			return -1;
@@ -147,23 +119,15 @@ static int add_column(struct comparison *comparison, const char *group,
 
 int compare_differences(struct comparison *comparison, struct error *err)
 {
-	const size_t columns = SURROUNDINGS + (size_t)run_setting_count + 1;
 	int i;
 
 	comparison->differences = malloc((size_t)comparison->target_count *
-					 columns *
+					 (size_t)run_setting_count *
 					 sizeof(*comparison->differences));
 	if (!comparison->differences)
 		return error_memory(err, "a comparison");
-	for (i = 0; i < SURROUNDINGS; i++)
-		if (add_column(comparison, surroundings[i].group,
-			       surroundings[i].column, err))
-			return -1;
 	for (i = 0; i < run_setting_count; i++)
-		if (add_column(comparison,
-			       run_settings[i].flags & SETTING_DATA ?
-				       "data set" : "options",
-			       run_settings[i].column, err))
+		if (add_column(comparison, &run_settings[i], err))
 			return -1;
-	return add_column(comparison, "variables", "variables", err);
+	return 0;
 }
