@@ -67,9 +67,9 @@ static void describe_request(struct run *run, const struct target *target,
 	run->offloads = target->backend->offloads;
 	run->image_size = training->model.input.height;
 	run->parameters = (long)model_parameter_count(&training->model);
-	if (training->global_batch % target->cores == 0)
-		run->batch = training->global_batch / target->cores;
-	run->global_batch = training->global_batch;
+	if (training->global_samples % target->cores == 0)
+		run->batch = training->samples_per_core;
+	run->global_batch = training->global_samples;
 	if (training->test_batch)
 		run->test_batch = training->test_batch;
 	if (training->test_batch && training->test_steps)

@@ -141,7 +141,7 @@ static void note_whole_test(const struct work *work)
 	for (int t = 0; t < work->target_count; t++) {
 		const struct training *training = &work->trainings[t];
 		const double samples = (double)training->iterations *
-				       training->global_batch;
+				       training->global_samples;
 
 		if (test_work(training) <= samples)
 			continue;
@@ -160,14 +160,14 @@ static double estimate(const struct run *run, const struct options *given,
 {
 	const double samples = test_work(training) +
 			       (double)training->iterations *
-				       training->global_batch;
+				       training->global_samples;
 	const double done = (double)(training->infers ? run->passes :
 							run_iterations(run));
 
 	return (double)given->repeat *
 	       (run->setup_s + training->recipe.epochs * samples *
 				       run->iterations_s / done /
-				       training->global_batch);
+				       training->global_samples);
 }
 
 static void print_plan(const struct work *work, int t, const char *outcome)
@@ -184,7 +184,7 @@ static void print_plan(const struct work *work, int t, const char *outcome)
 			 training->iterations);
 	snprintf(line, sizeof(line), "%-10s %s on %s, %s of %d samples, %ld "
 		 "process%s: %s", work->targets[t].name, training->model.name,
-		 training->dataset->name, passes, training->global_batch,
+		 training->dataset->name, passes, training->global_samples,
 		 repeat, repeat == 1 ? "" : "es", outcome);
 	terminal_print_line(work->out, line, 11);
 }

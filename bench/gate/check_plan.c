@@ -235,8 +235,7 @@ static int plan_data(struct check *check, struct error *err)
 		/* Forward passes have no epoch that would end them. */
 		planned->most_steps = training.infers ? MOST_PASSES :
 							training.iterations;
-		planned->batch = (training.global_batch + target.cores - 1) /
-				 target.cores;
+		planned->batch = training.samples_per_core;
 	}
 	dataset_release(&dataset);
 	return failed ? -1 : 0;

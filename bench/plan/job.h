@@ -31,7 +31,9 @@ struct training {
 	int folds;  /* of these: batch norms are part of the layers before */
 	int iterations;	  /* an epoch */
 	int epoch_iterations; /* the same without --steps; 0: no end */
-	int global_batch; /* samples of all cores in an iteration */
+	int samples_per_core; /* of an iteration; the first core's, if others
+				 have one less */
+	int global_samples;   /* of all cores together */
 	int test_batch;	  /* likewise in a test step; 0: no tests */
 	int test_steps;	  /* most of a test; 0: all */
 	int drop_last;	  /* of both passes: what does not fill a step */

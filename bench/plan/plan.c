@@ -146,14 +146,37 @@ static int check_tests(const struct training *training,
 			 training->model.name);
 }
 
+void plan_batch(struct training *training, int global_samples)
+{
+	training->global_samples = global_samples;
+	training->samples_per_core = replica_share(0, training->cores,
+						   global_samples);
+}
+
+struct program_options plan_program(const struct training *training)
+{
+	return (struct program_options){
+		.batch = training->samples_per_core,
+		.test_batch = training->infers ? training->samples_per_core :
+				replica_share(0, training->cores,
+					      training->test_batch),
+		.seed = training->seed,
+		.dropout = training->dropout,
+		.algorithm = training->algorithm,
+		.precision = training->precision,
+		.masks_only = 1,
+		.infers = training->infers,
+	};
+}
+
 /* What options say of a training whose recipe is known. */
 static void plan_options(struct training *training,
 			 const struct target *target,
 			 const struct options *options)
 {
-	training->global_batch = options->global_batch != OPTION_UNSET ?
-					 (int)options->global_batch :
-					 training->recipe.batch * target->cores;
+	plan_batch(training, options->global_batch != OPTION_UNSET ?
+				     (int)options->global_batch :
+				     training->recipe.batch * target->cores);
 	training->test_batch = plan_test_batch(training, target, options);
 	if (options->test_steps != OPTION_UNSET)
 		training->test_steps = (int)options->test_steps;
@@ -433,10 +456,10 @@ static int refuse_batch(const struct training *training,
 				 "training images; choose a smaller batch",
 				 options->global_batch, dataset->name,
 				 dataset->train.count);
-	if (training->global_batch > options->batch)
-		snprintf(cores, sizeof(cores), " on each of %ld cores, %d "
-			 "together", training->global_batch / options->batch,
-			 training->global_batch);
+	if (training->cores > 1)
+		snprintf(cores, sizeof(cores), " on each of %d cores, %d "
+			 "together", training->cores,
+			 training->global_samples);
 	return error_set(err, ERROR_USAGE, "--batch %ld%s: data set '%s' has "
 			 "%d training images; choose a smaller batch",
 			 options->batch, cores, dataset->name,
@@ -470,7 +493,7 @@ static int check_samples(const struct training *training,
 			 const struct options *options, struct error *err)
 {
 	const struct dataset *dataset = training->dataset;
-	const int least = training->drop_last ? training->global_batch : 1;
+	const int least = training->drop_last ? training->global_samples : 1;
 	const int least_test = !training->test_batch && !training->infers ? 0 :
 			       training->drop_last && !training->infers ?
 			       training->test_batch : 1;
@@ -515,12 +538,12 @@ int plan_iterations(struct training *training, const struct options *options,
 		return 0;
 	}
 	if (is_batch_asked(options) &&
-	    training->global_batch > dataset->train.count)
+	    training->global_samples > dataset->train.count)
 		return refuse_batch(training, options, err);
 	training->iterations =
 		(samples_of(training, &dataset->train) +
-		 (training->drop_last ? 0 : training->global_batch - 1)) /
-		training->global_batch;
+		 (training->drop_last ? 0 : training->global_samples - 1)) /
+		training->global_samples;
 	/* A batch that comes again has no last one. */
 	if (!dataset->is_fake || !training->recipe.steps)
 		training->epoch_iterations = training->iterations;

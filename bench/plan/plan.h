@@ -28,6 +28,12 @@ void plan_quick(struct options *options, const struct training *training);
 void plan_gate(struct options *options, const struct training *training,
 	       int most_cores);
 
+/* Sets the batch size, of all cores and of each. */
+void plan_batch(struct training *training, int global_samples);
+
+/* What a core's program is compiled for. */
+struct program_options plan_program(const struct training *training);
+
 /* The length of FILE in what --save-weights takes, FILE or FILE:best. */
 size_t plan_saved_length(const char *text);
 

@@ -53,7 +53,7 @@ static double host_bytes(const struct training *training)
 	const double copies = (here + kept) *
 			      (double)model_parameter_count(model);
 	const double images = training->warmup ?
-		(double)training->global_batch * here / training->cores *
+		(double)training->global_samples * here / training->cores *
 			(double)shape_size(model->input) : 0;
 
 	return (copies + images) * sizeof(float) +
@@ -76,21 +76,11 @@ struct memory_plan plan_memory(const struct training *training)
 	const int cores = training->cores, here = training->cores_here;
 	const double share = (double)here / cores;
 	const struct dataset *dataset = training->dataset;
-	const struct program_options options = {
-		.batch = replica_share(0, cores, training->global_batch),
-		.test_batch = training->infers ?
-			replica_share(0, cores, training->global_batch) :
-			replica_share(0, cores, training->test_batch),
-		.dropout = training->dropout,
-		.algorithm = training->algorithm,
-		.precision = training->precision,
-		.masks_only = 1,
-		.infers = training->infers,
-	};
+	const struct program_options options = plan_program(training);
 	const struct loader_plan loader = {
 		.dataset = dataset,
 		.model = &training->model,
-		.global_batch = training->global_batch,
+		.global_batch = training->global_samples,
 		.test_batch = training->test_batch,
 	};
 
@@ -127,14 +117,14 @@ double memory_plan_total(const struct memory_plan *plan)
 static int largest_batch(const struct training *training, double available)
 {
 	const int cores = training->cores;
-	int fits = 0, most = (training->global_batch + cores - 1) / cores;
+	int fits = 0, most = training->samples_per_core;
 
 	while (most - fits > 1) {
 		struct training smaller = *training;
 		const int batch = fits + (most - fits) / 2;
 		struct memory_plan need;
 
-		smaller.global_batch = batch * cores;
+		plan_batch(&smaller, batch * cores);
 		need = plan_memory(&smaller);
 		if (memory_plan_total(&need) > available)
 			most = batch;

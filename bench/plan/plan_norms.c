@@ -31,7 +31,7 @@ static int check_statistics(const struct training *training, int samples,
 			    struct error *err)
 {
 	const int cores = training->cores;
-	const int is_all = samples < training->global_batch;
+	const int is_all = samples < training->global_samples;
 	char where[80];
 	int row = 0;
 
@@ -54,7 +54,7 @@ int plan_check_norms(const struct training *training, struct error *err)
 {
 	const int all = loader_samples(training->dataset->train.count,
 				       training->cores, training->pad);
-	const int global = training->global_batch;
+	const int global = training->global_samples;
 	const int first = all < global ? all : global;
 	const int left = all % global;
 

@@ -49,10 +49,10 @@ static void plan_quick_inference(struct options *options,
 				 const struct training *training, double room)
 {
 	const long cores = training->cores;
-	long batch = training->global_batch / cores;
+	long batch = training->global_samples / cores;
 
 	if (!is_batch_given(options)) {
-		batch = fit_size(training->global_batch, QUICK_LEAST_PASSES,
+		batch = fit_size(training->global_samples, QUICK_LEAST_PASSES,
 				 room, cores) / cores;
 		options->batch = batch;
 	}
@@ -67,7 +67,8 @@ void plan_quick(struct options *options, const struct training *training)
 	const double test_room =
 		QUICK_TEST_WORK / model_work(&training->model).forward;
 	const int cores = training->cores;
-	long batch = training->global_batch, test_batch = training->test_batch;
+	long batch = training->global_samples;
+	long test_batch = training->test_batch;
 	double warmups;
 
 	if (training->infers) {
@@ -76,7 +77,7 @@ void plan_quick(struct options *options, const struct training *training)
 	}
 	if (!is_batch_given(options)) /* batch norm wants two samples */
 		batch = fit_size(batch, QUICK_LEAST_STEPS, room, 2 * cores);
-	if (batch < training->global_batch)
+	if (batch < training->global_samples)
 		batch = batch / cores * cores;
 	if (options->test_batch == OPTION_UNSET)
 		test_batch = fit_size(test_batch, 1, test_room, cores);
@@ -88,7 +89,7 @@ void plan_quick(struct options *options, const struct training *training)
 	if (!option_is_given(options, option_find("warmup")) &&
 	    options->warmup > warmups)
 		options->warmup = (long)fmax(1, warmups);
-	if (batch < training->global_batch) {
+	if (batch < training->global_samples) {
 		options->global_batch = batch;
 		options->batch = OPTION_UNSET;
 	}
@@ -124,7 +125,7 @@ void plan_gate(struct options *options, const struct training *training,
 	       int most_cores)
 {
 	struct model model = training->model;
-	long batch = training->global_batch / training->cores;
+	long batch = training->global_samples / training->cores;
 
 	if (sample_work(&model) < GATE_SMALL)
 		return;

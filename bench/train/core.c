@@ -320,10 +320,10 @@ int core_dump_masks(struct core *core, const struct batch *batch,
 		}
 	/* Every step before this one but the last of an epoch was full. */
 	at = core->iteration - 1;
-	at *= training->global_batch;
+	at *= training->global_samples;
 	if (core->epoch > 1) {
 		off_t whole = (off_t)training->iterations *
-			      training->global_batch;
+			      training->global_samples;
 		off_t count = loader_samples(training->dataset->train.count,
 					     training->cores, training->pad);
 

@@ -68,7 +68,7 @@ static struct loader_plan plan_loading(const struct core *core)
 		.epochs = training->recipe.epochs,
 		.infers = training->infers,
 		.iterations = training->iterations,
-		.global_batch = training->global_batch,
+		.global_batch = training->global_samples,
 		.test_batch = training->test_batch,
 		.test_steps = training->test_steps,
 		.drop_last = training->drop_last,
@@ -211,25 +211,15 @@ static int open_profile(struct core *core, struct error *err)
 static int compile(struct core *core, struct error *err)
 {
 	const struct training *training = core->training;
-	const int size = core->group->size;
-	const int share = replica_share(0, size, training->global_batch);
-	const struct program_options options = {
-		/* Batch norm takes two samples of a gradient at least, and a
-		 * backend may evaluate as many as it has room for. */
-		.batch = training->infers && share < 2 ? 2 : share,
-		.test_batch = training->infers ? share :
-			replica_share(0, size, training->test_batch),
-		.ahead = training->ahead ? training->iterations : 0,
-		.seed = training->seed,
-		.dropout = training->dropout,
-		.algorithm = training->algorithm,
-		.precision = training->precision,
-		.masks_only = 1,
-		.infers = training->infers,
-	};
+	struct program_options options = plan_program(training);
 	struct device_info info;
 	double began_s;
 
+	/* Batch norm takes two samples of a gradient at least, and a backend
+	 * may evaluate as many as it has room for. */
+	if (training->infers && options.batch < 2)
+		options.batch = 2;
+	options.ahead = training->ahead ? training->iterations : 0;
 	device_describe(core->device, &info);
 	if (plan_check_device(training, &info,
 			      machine_memory_available(""), err))
@@ -405,8 +395,8 @@ int core_warm_up(struct core *core, struct error *err)
 	const size_t size = shape_size(model->input);
 	struct batch batch = {
 		.count = replica_share(group->rank, group->size,
-				       training->global_batch),
-		.global_count = training->global_batch,
+				       training->global_samples),
+		.global_count = training->global_samples,
 		.place = group->rank,
 		.stride = group->size,
 	};

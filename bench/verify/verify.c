@@ -294,9 +294,9 @@ static int prepare(struct verification *v, struct dataset *dataset,
 	v->task.options = options;
 	v->task.precision = training.precision;
 	v->task.lr = training.recipe.lr;
-	v->task.measured_batch = training.recipe.batch;
+	v->task.measured_batch = training.samples_per_core;
 	v->task.test_batch = training.test_batch ? training.test_batch :
-						   training.recipe.batch;
+						   training.samples_per_core;
 	set_rules(&v->task, options);
 	v->task.tensor_count = model_tensors(&v->model, v->task.tensors);
 	return 0;

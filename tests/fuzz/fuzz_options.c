@@ -132,7 +132,7 @@ static void try_target(const char *word, const struct options *options)
 	if (plan_run(&training, &target, options, &err))
 		must_be_told(&err, ERROR_USAGE);
 	else
-		MUST(training.global_batch >= 1 && training.model.layers);
+		MUST(training.global_samples >= 1 && training.model.layers);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
