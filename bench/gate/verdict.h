@@ -7,7 +7,7 @@
 #include "backends/contract/error.h"
 #include "bench/record/column.h"
 #include "bench/report/export.h"
-#include "bench/report/table.h"
+#include "bench/report/table_format.h"
 
 #define VERDICT_COLUMNS(TEXT, INT, REAL) \
 	TEXT(schema, 12, "version of the columns", NEEDED) \

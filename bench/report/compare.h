@@ -12,7 +12,7 @@
 
 #include "backends/contract/error.h"
 #include "bench/record/result.h"
-#include "bench/report/table.h"
+#include "bench/report/table_format.h"
 
 /* What is compared, and how it is shown. */
 struct compared_metric {

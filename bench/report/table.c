@@ -8,24 +8,6 @@
 #include "bench/report/table_view.h"
 #include "bench/system/text.h"
 
-int table_format_find(const char *name, enum table_format *format)
-{
-	static const char *const names[] = {
-		[TABLE_PLAIN] = "plain",
-		[TABLE_GITHUB] = "github",
-		[TABLE_POST] = "post",
-	};
-	size_t i;
-
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (strcmp(names[i], name) == 0) {
-			*format = (enum table_format)i;
-			return 0;
-		}
-	}
-	return -1;
-}
-
 int table_is_first(const struct table_options *options, int details)
 {
 	return !details && !options->with_post &&

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bench/record/run.h"
+#include "bench/report/table.h"
 #include "bench/report/table_view.h"
 #include "bench/system/memory.h"
 #include "bench/system/text.h"

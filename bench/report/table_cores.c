@@ -5,7 +5,7 @@
 #include "backends/parallel/transport.h"
 #include "bench/record/result.h"
 #include "bench/record/run.h"
-#include "bench/report/table_format.h"
+#include "bench/report/table.h"
 #include "bench/report/table_view.h"
 #include "bench/system/number.h"
 

@@ -10,6 +10,24 @@
 
 enum { WIDTH = 80, GAP = 2, MOST_DECIMALS = 9 };
 
+int table_format_find(const char *name, enum table_format *format)
+{
+	static const char *const names[] = {
+		[TABLE_PLAIN] = "plain",
+		[TABLE_GITHUB] = "github",
+		[TABLE_POST] = "post",
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(names[i], name) == 0) {
+			*format = (enum table_format)i;
+			return 0;
+		}
+	}
+	return -1;
+}
+
 int grid_make(struct grid *grid, int columns, int rows, struct error *err)
 {
 	size_t cells = (size_t)columns * (size_t)rows, i;

@@ -8,9 +8,33 @@
 #include <stdio.h>
 
 #include "backends/contract/error.h"
-#include "bench/report/table.h"
 #include "bench/statistics/stats.h"
 #include "bench/system/number.h"
+
+enum table_format {
+	TABLE_PLAIN,  /* for a terminal, see width */
+	TABLE_GITHUB, /* Markdown */
+	TABLE_POST,   /* the post's Markdown, with LaTeX and red */
+	TABLE_HTML    /* elements of a page; --format does not offer it */
+};
+
+struct table_options {
+	enum table_format format;
+	int with_post;	    /* the post's figures as rows */
+	int include_warmup; /* warm-up steps count as iterations */
+	int utf8;	    /* the reader's locale has the sign for +- */
+	int color;	    /* plain: the best in bold, too */
+	int width;	    /* plain: columns there are, for tables and notes;
+			       0: 80 */
+	int first;	    /* the first screen instead of the four tables */
+	int quiet;	    /* of it the table alone */
+	const char *where;  /* that the rest is in: arguments of `bench table`,
+			       as a shell takes them; NULL: nowhere */
+	int is_folder;	    /* where is one, which can be plotted */
+};
+
+/* Returns -1 if name is none of plain, github, post. */
+int table_format_find(const char *name, enum table_format *format);
 
 enum {
 	GRID_TEXT = 128,

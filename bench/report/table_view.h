@@ -9,7 +9,6 @@
 
 #include "bench/record/post.h"
 #include "bench/record/result.h"
-#include "bench/report/table.h"
 #include "bench/report/table_format.h"
 #include "bench/system/memory.h"
 
