@@ -88,7 +88,7 @@ CHECKS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all \
 LINKING := $(if $(SAN),-fsanitize=$(SAN),-pie -Wl$(comma)-z$(comma)relro \
 	-Wl$(comma)-z$(comma)now)
 # Allocations of our own objects are counted: bench/system/allocation.c. The
-# linker's --wrap sees those of -flto as well, which tests/test_counts.c shows.
+# linker's --wrap sees those of -flto as well, which tests/unit/test_counts.c shows.
 WRAPPED := malloc calloc realloc aligned_alloc posix_memalign
 # What plug-ins call of the program: backends/parallel/plugin.h.
 FOR_PLUGINS := error_set error_memory group_slice buckets_number \
@@ -139,20 +139,19 @@ OBJECTS += $(foreach isa,$(ISAS),$(patsubst %.c,$O/%.$(isa).o,\
 
 # Each test is one program, with what it calls of all but the command's main.
 LIBRARY := $(filter-out $O/bench/main.o,$(OBJECTS))
-TEST_SOURCES := $(wildcard tests/test_*.c)
-TESTS := $(TEST_SOURCES:%.c=$B/%)
+TEST_SOURCES := $(wildcard tests/unit/*.c tests/kernels/*.c)
+TESTS := $(patsubst %.c,$B/tests/%,$(notdir $(TEST_SOURCES)))
 # All that they call is compiled as for the command.
 $(TEST_SOURCES:%.c=$O/%.o): private CFLAGS := $(CFLAGS:-O3=-O1)
 # Programs beside the tests, which some of them start.
-TOOL_SOURCES := tests/resample.c tests/ladder.c tests/gather_rates.c \
-	tests/opencl_kernels.c tests/decode.c
-TOOLS := $(TOOL_SOURCES:%.c=$B/%)
+TOOL_SOURCES := $(wildcard tests/tools/*.c)
+TOOLS := $(TOOL_SOURCES:tests/tools/%.c=$B/tests/%)
 FUZZ_SOURCES := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZERS := $(FUZZ_SOURCES:tests/fuzz/%.c=$B/%)
 REPLAYS := $(FUZZ_SOURCES:tests/fuzz/%.c=$B/tests/%)
 TEST_OBJECTS := $(patsubst %.c,$O/%.o,$(TEST_SOURCES) $(TOOL_SOURCES) \
 	$(FUZZ_SOURCES) tests/fuzz/replay.c)
-TESTS_BATS := $(wildcard tests/*.bats)
+TESTS_BATS := $(wildcard tests/command/*.bats)
 
 # Plug-ins: shared objects that only those have whose library is there, and that
 # call some functions of the program.
@@ -279,12 +278,19 @@ ARCHIVE := $O/library.a
 $(ARCHIVE): $(LIBRARY)
 	$Qrm -f $@ && $(AR) rcT $@ $^
 
-$(TESTS) $(TOOLS): $B/tests/%: $O/tests/%.o $(ARCHIVE)
+define link_test
 	@echo "LD $@"
 	@mkdir -p $(@D)
 	$Q$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS) -lcmocka
+endef
+$B/tests/%: $O/tests/unit/%.o $(ARCHIVE)
+	$(link_test)
+$B/tests/%: $O/tests/kernels/%.o $(ARCHIVE)
+	$(link_test)
+$B/tests/%: $O/tests/tools/%.o $(ARCHIVE)
+	$(link_test)
 
-# They have models and backends that no registry knows: tests/own.h.
+# They have models and backends that no registry knows: tests/unit/own.h.
 $B/tests/test_refusals $B/tests/test_verify $B/tests/test_verify_networks \
 $B/tests/test_verify_rounded: WRAPPED += model_find backend_find
 $B/tests/test_verify: WRAPPED += backend_next
@@ -293,9 +299,7 @@ $B/tests/test_verify_rounded: WRAPPED += cpu_choose_kernels
 
 # A target of the fuzzer goes through the inputs that it has found.
 $(REPLAYS): $B/tests/%: $O/tests/fuzz/%.o $O/tests/fuzz/replay.o $(ARCHIVE)
-	@echo "LD $@"
-	@mkdir -p $(@D)
-	$Q$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS) -lcmocka
+	$(link_test)
 
 # Loaded before the command, they let its calls fail.
 PRELOADS := $(patsubst tests/preload/%.c,$B/tests/%.so,\

@@ -6,8 +6,8 @@
 # oclgrind, which opencl_kernels.bats looks through, is a driver of its own.
 TESTS_OPENCL := $(filter $B/tests/test_opencl% $B/tests/test_held \
 	$B/tests/test_graphs,$(TESTS)) \
-	$(filter-out tests/opencl_kernels.bats,\
-	$(filter tests/opencl% tests/resident%,$(TESTS_BATS)))
+	$(filter-out tests/command/opencl_kernels.bats,\
+	$(filter tests/command/opencl% tests/command/resident%,$(TESTS_BATS)))
 INTEL_OPENCL := $(wildcard $(BUILD)/peers/lib/libintelocl.so)
 in_san = $(2:$B/%=$(BUILD)/san-$(subst $(comma),-,$(1))/%)
 TESTS_SAN = $(call in_san,address$(comma)undefined,$(TESTS) $(REPLAYS))
@@ -31,7 +31,7 @@ test-intel:
 		$(RUN_TESTS) $(TESTS_OPENCL)
 
 # oclgrind exits with 0, so its log must be empty. What is uninitialized is a
-# question for tests/opencl_kernels.bats, which is about smaller models.
+# question for tests/command/opencl_kernels.bats, which is about smaller models.
 has = $(shell command -v $(1) 2>/dev/null)
 THREADED := $(foreach name,transport replica loader core,\
 	$(filter $B/tests/test_$(name)%,$(TESTS)))
@@ -53,8 +53,8 @@ check-full:
 			cat $B/oclgrind.log && test ! -s $B/oclgrind.log || \
 				exit; \
 		done,@echo "skipped: oclgrind is not installed")
-	BENCH="$$(realpath $B/bench)" tests/stress kill 40
-	BENCH="$$(realpath $B/bench)" tests/stress interrupt 40
+	BENCH="$$(realpath $B/bench)" tests/tools/stress kill 40
+	BENCH="$$(realpath $B/bench)" tests/tools/stress interrupt 40
 	$(AGAIN) fuzz
 	.ci/check-layers
 	.ci/check-style
@@ -90,7 +90,7 @@ $(FUZZERS): $B/%: $O/tests/fuzz/%.o $(LIBRARY)
 # Each header alone gives a file that compiles.
 HEADERS_ALONE := $(patsubst %,alone/%,$(filter-out $(if $(MPI),,backends/mpi/%),\
 	$(wildcard models/*.h backends/*/*.h backends/*/*/*.h backends/*/*/*/*.h bench/*/*.h \
-	tests/*.h tests/fuzz/*.h)))
+	tests/*/*.h)))
 check-headers: $(HEADERS_ALONE)
 $(HEADERS_ALONE): alone/%: | $O/needs
 	$Qecho '#include "$*"' | \

@@ -2,7 +2,7 @@
 load 'style.gp'
 file = 'phases.csv'
 
-# Apart in lightness, too, for the colour-blind: tests/pictures.bats holds it.
+# Apart in lightness, too, for the colour-blind: tests/command/pictures.bats holds it.
 fills = '#58aafd #feb935 #ed7a4d #b78bb8 #796cff #e9e7f6 #4ff1ab #788770'
 names = 'compute wait reduce update iteration loader test other'
 array used[8]

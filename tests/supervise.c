@@ -10,7 +10,7 @@
  * time in which all processes sleep and, while any of them could run, the CPU
  * time that they get. A disk may be slow as well: PoCL waits for it after every
  * file that it caches. FOLDER/clock has the milliseconds, for tests that wait
- * (within, in tests/command.sh).
+ * (within, in tests/command/command.sh).
  *
  * Processes that COMMAND leaves are named on standard output and ended. The
  * kernel gives every orphan to this process, so none is missed.

@@ -233,7 +233,7 @@ static const struct {
 } withdrawn[] = {
 	{ "baseline", TIMES_OF_ANOTHER_DAY },
 	{ "calibrate", NOISE },
-	{ "selftest", "tests/gate-works, in the source tree, shows "
+	{ "selftest", "tests/tools/gate-works, in the source tree, shows "
 	  "that the gate works" },
 	{ "--baseline", TIMES_OF_ANOTHER_DAY },
 	{ "--floors", NOISE },

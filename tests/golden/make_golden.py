@@ -9,7 +9,7 @@ double but for parameters, so that another version or machine writes the same
 but for the last digits; a run in single precision is compared with it.
 
 losses.csv: losses of the MNIST networks, on data that a test can rebuild.
-tests/test_golden.c does so and trains as the rows say. A row is the loss of one step: the mean over the global batch, before the
+tests/unit/test_golden.c does so and trains as the rows say. A row is the loss of one step: the mean over the global batch, before the
 update. Columns: network (a model's name), cores, batch (samples per core),
 dropout (1: with the masks of models/random.h), lr (with Adadelta, StepLR takes
 .7 of it each epoch), seed, step (from 0, counted through all epochs), loss.
@@ -368,7 +368,7 @@ def make_layers():
 
 
 class EveryKind(nn.Module):
-    """That of tests/test_pytorch.c."""
+    """That of tests/kernels/test_pytorch.c."""
 
     def __init__(self):
         super().__init__()

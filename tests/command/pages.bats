@@ -1,0 +1,262 @@
+#!/usr/bin/env bats
+# The man page and what shells complete: all that the help tells, and that
+# which is typed comes out right.
+
+bats_require_minimum_version 1.5.0
+
+load command.sh
+
+setup() {
+	command_setup
+	TOP=$(realpath "$BATS_TEST_DIRNAME/../..")
+	mkdir zsh
+	"$BENCH" help --generate man >bench.1
+	"$BENCH" help --generate bash >bash
+	"$BENCH" help --generate zsh >zsh/_bench
+	"$BENCH" help --generate fish >fish
+	# Shells ask the command.
+	mkdir bin
+	ln -s "$BENCH" bin/bench
+	PATH=$PWD/bin:$PATH
+	mkdir 'here/my folder' -p
+	touch here/rows.csv 'here/my folder/more.csv'
+	cd here || return 1
+}
+
+needs() {
+	command -v "$1" >/dev/null || skip "$1 is not installed"
+}
+
+verbs() {
+	"$BENCH" --help | awk '/^Examples/ { exit } /^  bench / { print $2 }'
+}
+
+# options VERB: the long ones of its help, sorted.
+options() {
+	"$BENCH" "$1" --help | sed -n 's/^ *\(-., \)\?\(--[a-z-]*\).*/\2/p' |
+		sort
+}
+
+# values VERB OPTION: what its help gives to choose from, sorted.
+values() {
+	"$BENCH" "$1" --help | awk -v option="$2" '
+		$0 ~ "^ .*" option " " { found = 1; text = $0; next }
+		found && (/^ *(-., )?--/ || !NF) { exit }
+		found { text = text $0 }
+		END { sub(/.*: /, "", text); gsub(/[, ]+/, "\n", text)
+			print text }' | sort
+}
+
+# answers SHELL <LINES: what the shell shows when each is completed, ended by a
+# form feed; what fish says of a name is cut off.
+answers() {
+	case $1 in
+	bash) python3 "$BATS_TEST_DIRNAME/complete.py" bash ../bash ;;
+	zsh) python3 "$BATS_TEST_DIRNAME/complete.py" zsh ../zsh/_bench ;;
+	fish) fish --no-config -c '
+		source $argv[1]
+		while read -l line
+			complete -C $line
+			printf "\f"
+		end' ../fish | cut -f 1 ;;
+	esac
+}
+
+# offers SHELL <CASES: each is LINE|WORD WORD ...; what is offered has all of
+# the words, but none of those with a ! before it.
+offers() {
+	local line words word seen
+	cat >../cases
+	cut -d '|' -f 1 ../cases | answers "$1" >../answers
+	while IFS='|' read -r line words <&3; do
+		IFS= read -r -d $'\f' seen <&4
+		for word in $words; do
+			case $word in
+			!*) [[ $seen != *"${word#!}"* ]] ;;
+			*) [[ $seen == *"$word"* ]] ;;
+			esac || {
+				echo "$1: '$line': $word? $seen"
+				return 1
+			}
+		done
+	done 3<../cases 4<../answers
+}
+
+# Every verb, with its options and no others.
+offers_options() {
+	local verb seen wanted pattern='--[a-z-]*[a-z]'
+	# Names of zsh stand first, before their descriptions.
+	[ "$1" != zsh ] || pattern="^$pattern"
+	[ "$(verbs | wc -l)" -ge 7 ]
+	verbs | sed 's/.*/bench & --/' | answers "$1" >../answers
+	for verb in $(verbs); do
+		IFS= read -r -d $'\f' seen <&4
+		wanted=$(options "$verb")
+		[ "$(wc -l <<<"$wanted")" -ge 2 ]
+		diff <(grep -o -e "$pattern" <<<"$seen" | sort -u) \
+			<(echo "$wanted")
+	done 4<../answers
+}
+
+# A line of words.
+line_of() {
+	"$@" | tr '\n' ' '
+}
+
+offers_arguments() {
+	offers "$1" <<-END
+		bench |$(line_of verbs)
+		bench help |$(line_of verbs)
+		bench run --format |$(line_of values run --format)
+		bench measure --dataset=|$(line_of values measure --dataset)
+		bench run --format=pl|--format=plain !post !=--
+		bench verify --dropout |on off
+		bench run -m |mnist-example tiny
+		bench run --epochs |!cpu !mnist
+		bench run --export-csv |rows.csv my folder/
+		bench run --out |my folder/ !rows.csv
+		bench run |cpu-1 cpu-8 opencl reference-1
+		bench run --label x -q cpu-1 opencl |cpu-1 cpu-8
+		bench measure |cpu-1 cpu-8 opencl
+		bench measure cpu-1 c|!cpu-8 !cpu-2
+		bench run cpu-1|!@
+		bench run cpu-1@thr|cpu-1@threads !cpu-1cpu
+		bench verify |cpu openblas opencl !reference
+		bench data |get check list
+		bench data get |fashion-mnist !list
+		bench data --data-dir x che|check
+		bench table |rows.csv my folder/
+		bench run --export-csv=r|--export-csv=rows.csv
+		bench run -- --|!--epochs
+		bench run --quiet=|!cpu-1
+	END
+}
+
+@test "the help of a verb speaks of no other" {
+	local verb other
+	for verb in $(verbs); do
+		"$BENCH" "$verb" --help >help
+		for other in $(verbs); do
+			[ "$other" = "$verb" ] || run -1 grep -E \
+				"[(; ]$other: " help
+		done
+	done
+	[[ $("$BENCH" verify --help) == *"iterations in total (50)"* ]]
+	[[ $("$BENCH" check --help) != *"50"* ]]
+	grep -q "^To verify: stop after N iterations in total (50)" ../bench.1
+	bench complete -- verify --steps |
+		grep -q "stop after N iterations in total (50)"
+}
+
+@test "man page: every verb with its options, and every option" {
+	local verb option
+	sed 's/\\-/-/g; s/\\f[BIR]//g' ../bench.1 >text
+	for verb in $(verbs); do
+		grep -q "^bench $verb" text
+		# Its paragraph ends where the next begins.
+		awk -v verb="$verb" '
+			/^\.SH/ { inside = $2 == "VERBS" }
+			/^\.TP/ { getline; mine = inside && $1 == verb; next }
+			mine' text >paragraph
+		for option in $(options "$verb"); do
+			grep -Eq -e "(^| )${option}[,.]" paragraph || {
+				echo "bench $verb $option is not described"
+				return 1
+			}
+			grep -Eq -e "^(-., )?${option}( |$)" text
+		done
+	done
+	# Arguments are called as in the help.
+	grep -q '^--data-dir DIR$' text
+	grep -q '^--test on|off$' text
+	# A bare - is a hyphen, which cannot be searched for or pasted.
+	run -1 grep -nE '(^|[ B])-' ../bench.1
+}
+
+@test "man page: no complaint of mandoc" {
+	needs mandoc
+	run -0 mandoc -T lint -W style ../bench.1
+	[ -z "$output" ]
+}
+
+@test "man page: no complaint of man" {
+	needs man
+	run -0 --separate-stderr env MANWIDTH=80 man --warnings -l ../bench.1
+	[ -z "$stderr" ]
+	[[ "$output" == *"EXIT STATUS"*ENVIRONMENT*FILES*EXAMPLES* ]]
+}
+
+@test "man page: every variable that is read, every exit code" {
+	local name code
+	[ -d "$TOP/backends" ] || skip "the sources are not here"
+	for name in POCL_CACHE_DIR $(grep -rho 'getenv("[A-Z_]*' "$TOP/bench" \
+		"$TOP/backends" | sed 's/.*"//' | sort -u); do
+		sed -n '/^.SH ENVIRONMENT/,/^.SH FILES/p' ../bench.1 |
+			grep -q "\<$name\>" || {
+			echo "$name is read, but not described"
+			return 1
+		}
+	done
+	sed -n '/^.SH EXIT/,/^.SH ENVIRONMENT/p' ../bench.1 >codes
+	for code in $("$BENCH" --help | sed -n '/^Exit:/,/interrupted/p' |
+		grep -oE '[0-9]+'); do
+		grep -Eq "^\.BR? .*\<$code\>" codes
+	done
+}
+
+@test "bash completes" {
+	bash -n ../bash
+	needs_terminal
+	offers_options bash
+	offers_arguments bash
+}
+
+@test "zsh completes" {
+	needs zsh
+	needs_terminal
+	zsh -n ../zsh/_bench
+	offers_options zsh
+	offers_arguments zsh
+	echo 'bench run -' | answers zsh >../answers
+	grep -qF 'the network to train (mnist)' ../answers
+	grep -qF "(the model's)" ../answers
+}
+
+@test "fish completes" {
+	needs fish
+	fish -n ../fish
+	offers_options fish
+	offers_arguments fish
+	run -0 fish --no-config -c \
+		'source $argv[1]; complete -C "bench run --lr"' ../fish
+	[[ "$output" == *"(the model's)"* ]]
+}
+
+@test "what is generated is asked for by one name" {
+	run -2 --separate-stderr "$BENCH" help --generate tcsh
+	[ -z "$output" ]
+	[[ "$stderr" == *"man, bash, zsh, fish"* ]]
+	run -2 --separate-stderr "$BENCH" help run table
+	run -2 --separate-stderr "$BENCH" help frobnicate
+	run -7 --separate-stderr bash -c "'$BENCH' help --generate man >/dev/full"
+	[ "${#stderr_lines[@]}" -eq 1 ]
+}
+
+@test "each variable of bench is in the manual" {
+	local name
+	for name in $(grep -rhoE --include='*.[ch]' '"BENCH_[A-Z_]+[A-Z]"' \
+		"$TOP/bench" "$TOP/backends" | tr -d '"' | sort -u); do
+		grep -qx "\.B $name" ../bench.1 || {
+			echo "$name"
+			false
+		}
+	done
+	[ -n "$name" ]
+}
+
+@test "no template is called like the page that is made of it" {
+	[ -d "$TOP/bench" ] || skip "the sources are not here"
+	# man prints a template without what stands for its @lines@.
+	[ -s "$TOP/bench/commands/bench.1.in" ]
+	[ -z "$(find "$TOP/bench" -name '*.[0-9]')" ]
+}

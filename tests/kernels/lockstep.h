@@ -1,0 +1,166 @@
+/* For tests: a backend and the reference, step by step from the same place. */
+#ifndef TESTS_LOCKSTEP_H
+#define TESTS_LOCKSTEP_H
+
+#include "tests/kernels/variants.h"
+
+#define NEAR 1e-5 /* of a tensor's largest entry: float against double */
+
+static inline void copy_vector(struct pair *pair, enum vector which)
+{
+	float *values = subject_load(&pair->tried, which);
+
+	subject_store(&pair->right, which, values);
+	free(values);
+}
+
+static inline void compare_vector(struct pair *pair, const char *what,
+				  enum vector which, double bound)
+{
+	float *values = subject_load(&pair->tried, which);
+	float *right = subject_load(&pair->right, which);
+
+	assert_tensors(pair->right.program->model, what, values, right, bound);
+	free(values);
+	free(right);
+}
+
+/* The masks of models/random.h, at the samples' places in the whole. */
+static inline void compare_masks(struct subject *subject,
+				 const struct batch *batch)
+{
+	const struct program *program = subject->program;
+	const struct model *model = program->model;
+
+	for (int l = 0; l < model->layer_count; l++) {
+		const size_t each = layer_choices(model, l);
+		uint8_t *taken, *keep = allocate(each);
+
+		if (layer_drops(&model->layers[l])) {
+			taken = subject_decisions(subject, l);
+			memset(keep, 1, each);
+			for (int i = 0; i < batch->count; i++) {
+				if (program->options.dropout)
+					dropout_choices(
+						SEED, batch->step,
+						(uint32_t)(batch->place +
+							   batch->stride * i),
+						(uint32_t)l,
+						model->layers[l].drop,
+						(int)each, keep);
+				assert_memory_equal(taken + (size_t)i * each,
+						    keep, each);
+			}
+			free(taken);
+		}
+		free(keep);
+	}
+}
+
+static inline void compare_regrets(struct pair *pair)
+{
+	const struct model *model = pair->right.program->model;
+
+	for (int l = 0; l < model->layer_count; l++) {
+		const double regret = program_regret(pair->right.program, l);
+
+		if (!(regret <= NEAR))
+			fail_msg("a decision of layer %d is wrong by %.2e", l,
+				 regret);
+	}
+}
+
+static inline void start_alike(struct pair *pair)
+{
+	copy_vector(pair, VECTOR_PARAMETERS);
+	copy_vector(pair, VECTOR_STATE_0);
+	copy_vector(pair, VECTOR_STATE_1);
+}
+
+/* Of the reference, deciding as the other one did on this batch. */
+static inline void compare_scores(struct pair *pair, const struct batch *batch,
+				  const struct score *tried)
+{
+	struct score right;
+
+	compare_masks(&pair->tried, batch);
+	subject_follow(&pair->right, &pair->tried);
+	right = subject_gradient(&pair->right, batch);
+	assert_int_equal(tried->count, batch->count);
+	assert_int_equal(tried->correct, right.correct);
+	assert_close("the loss", tried->loss, right.loss, NEAR * right.loss);
+	compare_regrets(pair);
+}
+
+/* After the update of one, and before that of the reference. */
+static inline void compare_update(struct pair *pair,
+				  const struct update *update)
+{
+	subject_update(&pair->right, update);
+	compare_vector(pair, "the parameter", VECTOR_PARAMETERS, NEAR);
+	/* Squares, and squares of quotients, of what may be off by NEAR. */
+	compare_vector(pair, "the square average", VECTOR_STATE_0,
+		       2 * NEAR);
+	compare_vector(pair, "the average of deltas", VECTOR_STATE_1,
+		       10 * NEAR);
+}
+
+/* Models that are made for tests may have no recipe. */
+static inline struct update update_of(const struct model *model, double lr)
+{
+	struct update update = recipe_update(&model->recipe, lr, 0);
+
+	if (update.optimizer == OPTIMIZER_ADADELTA && !(update.eps > 0)) {
+		update.rho = .9;
+		update.eps = 1e-6;
+	}
+	return update;
+}
+
+/* One iteration on both, the reference starting where the other one is. */
+static inline void compare_step(struct pair *pair, const struct batch *batch,
+				double lr)
+{
+	const struct update update =
+		update_of(pair->tried.program->model, lr);
+	struct score tried;
+
+	start_alike(pair);
+	tried = subject_gradient(&pair->tried, batch);
+	compare_scores(pair, batch, &tried);
+	compare_vector(pair, "the gradient", VECTOR_GRADIENT, NEAR);
+	subject_update(&pair->tried, &update);
+	compare_update(pair, &update);
+}
+
+/* The same, gradient and update at once where the backend can. */
+static inline void compare_training(struct pair *pair,
+				    const struct batch *batch, double lr)
+{
+	const struct update update =
+		update_of(pair->tried.program->model, lr);
+	struct score tried;
+	struct error err;
+
+	start_alike(pair);
+	must(program_train(pair->tried.program, batch, &update, &err), &err);
+	must(program_finish(pair->tried.program, &tried, &err), &err);
+	compare_scores(pair, batch, &tried);
+	compare_update(pair, &update);
+}
+
+/* Both start with these scores, which add up. */
+static inline void compare_evaluation(struct pair *pair,
+				      const struct batch *batch,
+				      struct score *tried, struct score *right)
+{
+	struct error err;
+
+	must(program_evaluate(pair->tried.program, batch, tried, &err), &err);
+	must(program_evaluate(pair->right.program, batch, right, &err), &err);
+	assert_int_equal(tried->count, right->count);
+	assert_int_equal(tried->correct, right->correct);
+	assert_close("the loss", tried->loss, right->loss, NEAR * right->loss);
+}
+
+#endif
