@@ -92,19 +92,19 @@ static void list_tensors(struct tensors *tensors, const struct model *model)
 }
 
 /* A norm's values of all channels, from the first one's on. */
-struct norm {
+struct folded_norm {
 	const float *weight, *bias, *mean, *variance;
 };
 
-static struct norm norm_of(const struct tensors *from, int row,
-			   const float *parameters, const float *buffers)
+static struct folded_norm norm_of(const struct tensors *from, int row,
+				  const float *parameters, const float *buffers)
 {
 	const struct tensor *weight = find_row(from->parameters,
 					       from->parameter_count, row);
 	const struct tensor *mean = find_row(from->buffers, from->buffer_count,
 					     row);
 
-	return (struct norm){
+	return (struct folded_norm){
 		.weight = parameters + weight->offset,
 		.bias = parameters + weight->offset + weight->count,
 		.mean = buffers + mean->offset,
@@ -114,7 +114,7 @@ static struct norm norm_of(const struct tensors *from, int row,
 
 /* A layer's weight and bias with the norm behind it. */
 static void fold_row(const struct tensors *from, int row,
-		     const struct norm *norm, const float *parameters,
+		     const struct folded_norm *norm, const float *parameters,
 		     float *weight)
 {
 	const struct layer *layer = &from->model->layers[row];
@@ -169,9 +169,8 @@ void fold_norms_vectors(const struct folded_model *folded,
 			to.parameters, to.parameter_count, row);
 
 		if (folded->norms[row] >= 0) {
-			const struct norm norm = norm_of(&from,
-							 folded->norms[row],
-							 parameters, buffers);
+			const struct folded_norm norm = norm_of(
+				&from, folded->norms[row], parameters, buffers);
 
 			fold_row(&from, folded->rows[row], &norm, parameters,
 				 folded_parameters + tensor->offset);

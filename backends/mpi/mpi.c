@@ -236,7 +236,7 @@ static int mpi_begin_bucket(struct group *group, float *values,
 static int mpi_offer(struct group *group, float *values, struct error *err)
 {
 	struct mpi_core *core = (struct mpi_core *)group;
-	struct offer {
+	struct mpi_offer {
 		size_t count;
 		int sees;
 	} mine = { group->offered.count, 0 }, all[GROUP_MAX_SIZE];

@@ -179,19 +179,20 @@ static void dropout(real *x, size_t choices, size_t span, const uint8_t *keep,
 
 /* A window of a pooling, the part of it that is in the plane, and where its
  * first pixel is, which may lie outside. */
-struct window {
+struct plane_window {
 	int row, column;
 	int top, bottom, left, right; /* of the window, from and to */
 };
 
-static inline struct window window_at(const struct node *node, int y, int x)
+static inline struct plane_window window_at(const struct node *node, int y,
+					    int x)
 {
 	const struct layer *layer = node->layer;
 	const int side = layer->window, stride = layer_stride(layer);
 	const int row = y * stride - layer->pad;
 	const int column = x * stride - layer->pad;
 
-	return (struct window){
+	return (struct plane_window){
 		row, column, row < 0 ? -row : 0,
 		row + side > node->in.height ? node->in.height - row : side,
 		column < 0 ? -column : 0,
@@ -201,7 +202,8 @@ static inline struct window window_at(const struct node *node, int y, int x)
 
 /* The maximum and its place; the first of equals, and a NaN, win. */
 static inline void window_maximum(const real *plane, int width, int side,
-				  struct window at, real *out, uint8_t *winner)
+				  struct plane_window at, real *out,
+				  uint8_t *winner)
 {
 	int best = at.top * side + at.left;
 	real top = plane[(at.row + at.top) * width + at.column + at.left];
@@ -278,7 +280,7 @@ static void maxpool_follow(const struct node *node, const real *x, real *y,
 	const double scale = largest(x, shape_size(in));
 
 	for (int at = 0; at < out.channels * pixels; at++) {
-		const struct window window = window_at(
+		const struct plane_window window = window_at(
 			node, at % pixels / out.width, at % out.width);
 		const int row = imposed[at] / side, column = imposed[at] % side;
 		const real *plane = x + at / pixels * (in.height * in.width);

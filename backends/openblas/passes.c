@@ -14,7 +14,7 @@
 #endif
 
 /* What a row works on: count samples of each. */
-struct work {
+struct operands {
 	struct openblas *openblas;
 	const struct node *node;
 	int row, count, training;
@@ -40,12 +40,12 @@ static real *gradient_of(const struct openblas *openblas, int row)
 	return at == LIFETIMES_NONE ? NULL : (real *)(openblas->memory + at);
 }
 
-static struct work work_of(struct openblas *openblas, int row, int count,
-			   int training)
+static struct operands work_of(struct openblas *openblas, int row, int count,
+			       int training)
 {
 	const struct node *node = &openblas->oracle.host.graph.nodes[row];
 
-	return (struct work){
+	return (struct operands){
 		.openblas = openblas,
 		.node = node,
 		.row = row,
@@ -64,20 +64,20 @@ static struct work work_of(struct openblas *openblas, int row, int count,
 	};
 }
 
-static size_t input_size(const struct work *work)
+static size_t input_size(const struct operands *work)
 {
 	return (size_t)work->count * shape_size(work->node->in);
 }
 
 /* For rows that work in place, but may have to leave their input as it is. */
-static void bring_input(const struct work *work)
+static void bring_input(const struct operands *work)
 {
 	if (work->y != work->x)
 		memcpy(work->y, work->x, input_size(work) * sizeof(real));
 }
 
 /* What is left in dy becomes a gradient by an input, or a part of it. */
-static void hand_on(const struct work *work, real *dx, int adds)
+static void hand_on(const struct operands *work, real *dx, int adds)
 {
 	const size_t size = input_size(work);
 
@@ -108,13 +108,13 @@ static int is_pointwise(const struct layer *layer)
 }
 
 /* As the products of a row take them. */
-static const real *inputs_of(const struct work *work)
+static const real *inputs_of(const struct operands *work)
 {
 	return oracle_factors(&work->openblas->oracle, work->row, ORACLE_INPUTS,
 			      work->x, input_size(work));
 }
 
-static const real *gradients_of(const struct work *work)
+static const real *gradients_of(const struct operands *work)
 {
 	return oracle_factors(&work->openblas->oracle, work->row,
 			      ORACLE_GRADIENTS, work->dy,
@@ -123,7 +123,7 @@ static const real *gradients_of(const struct work *work)
 }
 
 /* Of sample i of inputs. */
-static const real *columns_of(const struct work *work, const real *x, int i)
+static const real *columns_of(const struct operands *work, const real *x, int i)
 {
 	x += (size_t)i * shape_size(work->node->in);
 
@@ -133,7 +133,7 @@ static const real *columns_of(const struct work *work, const real *x, int i)
 	return work->openblas->columns;
 }
 
-static void conv_forward(const struct work *work)
+static void conv_forward(const struct operands *work)
 {
 	const struct node *node = work->node;
 	const struct products is = products_of(node);
@@ -160,7 +160,7 @@ static void conv_forward(const struct work *work)
 	}
 }
 
-static void conv_backward_data(const struct work *work, const real *dy)
+static void conv_backward_data(const struct operands *work, const real *dy)
 {
 	const struct node *node = work->node;
 	const struct products is = products_of(node);
@@ -181,7 +181,7 @@ static void conv_backward_data(const struct work *work, const real *dy)
 	}
 }
 
-static void bias_backward(const struct work *work)
+static void bias_backward(const struct operands *work)
 {
 	const struct products is = products_of(work->node);
 	const size_t pixels = (size_t)is.pixels;
@@ -197,7 +197,7 @@ static void bias_backward(const struct work *work)
 	}
 }
 
-static void conv_backward(const struct work *work)
+static void conv_backward(const struct operands *work)
 {
 	const struct node *node = work->node;
 	const struct products is = products_of(node);
@@ -217,7 +217,7 @@ static void conv_backward(const struct work *work)
 }
 
 /* y[count][outputs] = x[count][inputs] w[outputs][inputs]' + bias */
-static void linear_forward(const struct work *work)
+static void linear_forward(const struct operands *work)
 {
 	const struct node *node = work->node;
 	const int outputs = node->out.channels;
@@ -230,7 +230,7 @@ static void linear_forward(const struct work *work)
 		  work->p + node->weight, 1, work->y);
 }
 
-static void linear_backward(const struct work *work)
+static void linear_backward(const struct operands *work)
 {
 	const struct node *node = work->node;
 	const int inputs = (int)shape_size(node->in);
@@ -248,12 +248,12 @@ static void linear_backward(const struct work *work)
 			  work->dx);
 }
 
-static uint8_t *decisions_of(const struct work *work, int i)
+static uint8_t *decisions_of(const struct operands *work, int i)
 {
 	return host_decisions_at(&work->openblas->oracle.host, work->row, i);
 }
 
-static const uint8_t *imposed_on(const struct work *work, int i)
+static const uint8_t *imposed_on(const struct operands *work, int i)
 {
 	return work->training ?
 		       oracle_imposed(&work->openblas->oracle, work->row, i) :
@@ -263,7 +263,7 @@ static const uint8_t *imposed_on(const struct work *work, int i)
 /* Those that are not named by kind, here and backward, are dropout. */
 _Static_assert(LAYER_KINDS == 10, "a kind of layer without its computation");
 
-static void choice_forward(const struct work *work, int i)
+static void choice_forward(const struct operands *work, int i)
 {
 	struct openblas *openblas = work->openblas;
 	const struct node *node = work->node;
@@ -292,7 +292,7 @@ static void choice_forward(const struct work *work, int i)
 	}
 }
 
-static void choice_backward(const struct work *work, int i)
+static void choice_backward(const struct operands *work, int i)
 {
 	const struct node *node = work->node;
 	real *dy = work->dy + (size_t)i * shape_size(node->out);
@@ -311,7 +311,7 @@ static void choice_backward(const struct work *work, int i)
 
 /* A channel's mean and variance: the batch's, which running ones follow, or in
  * an evaluation those. */
-static void choose_moments(const struct work *work, int c,
+static void choose_moments(const struct operands *work, int c,
 			   struct channel channel, double *mean,
 			   double *variance)
 {
@@ -331,7 +331,7 @@ static void choose_moments(const struct work *work, int c,
 			(*variance * all / (all - 1) - variances[c]);
 }
 
-static struct channel channel_of(const struct work *work)
+static struct channel channel_of(const struct operands *work)
 {
 	const struct shape in = work->node->in;
 
@@ -339,7 +339,7 @@ static struct channel channel_of(const struct work *work)
 				 (size_t)(in.height * in.width) };
 }
 
-static void batchnorm_forward(const struct work *work)
+static void batchnorm_forward(const struct operands *work)
 {
 	const struct node *node = work->node;
 	const struct channel channel = channel_of(work);
@@ -360,7 +360,7 @@ static void batchnorm_forward(const struct work *work)
 }
 
 /* Of channel c: through mean and deviation of these very values. */
-static void channel_backward(const struct work *work, int c)
+static void channel_backward(const struct operands *work, int c)
 {
 	const struct node *node = work->node;
 	const struct channel is = channel_of(work);
@@ -387,7 +387,7 @@ static void channel_backward(const struct work *work, int c)
 				   (real)(weight / deviation), dy);
 }
 
-static void add_forward(const struct work *work)
+static void add_forward(const struct operands *work)
 {
 	const real *other = work->y == work->other ? work->x : work->other;
 	const size_t size = input_size(work);
@@ -399,7 +399,7 @@ static void add_forward(const struct work *work)
 		work->y[i] += other[i];
 }
 
-static void row_forward(const struct work *work)
+static void row_forward(const struct operands *work)
 {
 	const enum layer_kind kind = work->node->layer->kind;
 
@@ -426,7 +426,7 @@ static void row_forward(const struct work *work)
 	}
 }
 
-static void pool_backward(const struct work *work)
+static void pool_backward(const struct operands *work)
 {
 	const struct node *node = work->node;
 
@@ -443,7 +443,7 @@ static void pool_backward(const struct work *work)
 }
 
 /* Of the rows that turn dy into dx where it is. */
-static void backward_in_place(const struct work *work)
+static void backward_in_place(const struct operands *work)
 {
 	const struct node *node = work->node;
 
@@ -457,7 +457,7 @@ static void backward_in_place(const struct work *work)
 	hand_on(work, work->dother, node->adds_other_dx);
 }
 
-static void row_backward(const struct work *work)
+static void row_backward(const struct operands *work)
 {
 	const enum layer_kind kind = work->node->layer->kind;
 
@@ -497,8 +497,8 @@ static void pass(struct openblas *openblas, const struct batch *batch,
 	oracle_round_parameters(&openblas->oracle);
 	bring_images(openblas, batch);
 	for (int row = 0; row < last; row++) {
-		const struct work work = work_of(openblas, row, batch->count,
-						 training);
+		const struct operands work = work_of(openblas, row,
+						     batch->count, training);
 
 		row_forward(&work);
 		oracle_round_row(&openblas->oracle, row, work.y, batch->count);
@@ -514,8 +514,8 @@ static void pass(struct openblas *openblas, const struct batch *batch,
 		oracle_round_row(&openblas->oracle, logits,
 				 gradient_of(openblas, logits), batch->count);
 	for (int row = last - 1; training && row >= 0; row--) {
-		const struct work work = work_of(openblas, row, batch->count,
-						 training);
+		const struct operands work = work_of(openblas, row,
+						     batch->count, training);
 
 		row_backward(&work);
 		if (work.dx)

@@ -14,8 +14,8 @@
 #include "backends/contract/allocator.h"
 
 /* One piece of the shared memory: a part for each rank, in their order. */
-struct block {
-	struct block *next;
+struct shared_piece {
+	struct shared_piece *next;
 	char *parts;
 	size_t bytes; /* of a part */
 };
@@ -25,7 +25,7 @@ struct fork_core {
 	struct allocator allocator;
 	int memory;
 	size_t taken; /* bytes of the memory, by all ranks */
-	struct block *blocks;
+	struct shared_piece *blocks;
 };
 
 static void release_blocks(struct fork_core *core)
@@ -33,7 +33,7 @@ static void release_blocks(struct fork_core *core)
 	const size_t ranks = (size_t)core->member.base.size;
 
 	while (core->blocks) {
-		struct block *block = core->blocks;
+		struct shared_piece *block = core->blocks;
 
 		core->blocks = block->next;
 		munmap(block->parts, ranks * block->bytes);
@@ -58,7 +58,7 @@ static int take_memory(const struct fork_core *core, size_t bytes,
 			 strerror(number));
 }
 
-static int map_block(struct fork_core *core, struct block *block,
+static int map_block(struct fork_core *core, struct shared_piece *block,
 		     struct error *err)
 {
 	const struct group *group = &core->member.base;
@@ -79,11 +79,11 @@ static int map_block(struct fork_core *core, struct block *block,
  * A part of at least so many bytes for each rank. Every rank asks for the same,
  * so that all agree when it is too little.
  */
-static const struct block *add_block(struct fork_core *core, size_t bytes,
-				     struct error *err)
+static const struct shared_piece *add_block(struct fork_core *core,
+					    size_t bytes, struct error *err)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	struct block *block = malloc(sizeof(*block));
+	struct shared_piece *block = malloc(sizeof(*block));
 
 	if (!block) {
 		error_memory(err, "what the cores share");
@@ -108,7 +108,7 @@ static struct fork_core *core_of(struct allocator *allocator)
 static void *core_allocate(struct allocator *allocator, size_t bytes,
 			   struct error *err)
 {
-	const struct block *block =
+	const struct shared_piece *block =
 		add_block(core_of(allocator), bytes, err);
 
 	return block ? block->parts + (size_t)allocator->rank * block->bytes :
@@ -120,16 +120,16 @@ static void *core_share(struct allocator *allocator, size_t bytes,
 			struct error *err)
 {
 	const size_t size = (size_t)allocator->size;
-	const struct block *block = add_block(
+	const struct shared_piece *block = add_block(
 		core_of(allocator), (bytes + size - 1) / size, err);
 
 	return block ? block->parts : NULL;
 }
 
-static const struct block *block_of(const struct fork_core *core,
-				    const char *place, size_t bytes)
+static const struct shared_piece *block_of(const struct fork_core *core,
+					   const char *place, size_t bytes)
 {
-	const struct block *block = core->blocks;
+	const struct shared_piece *block = core->blocks;
 
 	while (block) {
 		const size_t rank = (size_t)core->member.base.rank;
@@ -147,8 +147,8 @@ int fork_core_offer(struct group *group, float *values, struct error *err)
 {
 	const size_t count = group->offered.count;
 	struct fork_core *core = (struct fork_core *)group;
-	const struct block *block = block_of(core, (const char *)values,
-					     count * sizeof(*values));
+	const struct shared_piece *block = block_of(core, (const char *)values,
+						    count * sizeof(*values));
 	size_t place;
 
 	if (!block)

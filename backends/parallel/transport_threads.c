@@ -9,8 +9,8 @@
 #include "backends/parallel/meeting.h"
 
 /* What a core was given; it outlives the core, since others may read it. */
-struct block {
-	struct block *next;
+struct allocation {
+	struct allocation *next;
 	_Alignas(CACHE_LINE) char bytes[];
 };
 
@@ -23,7 +23,7 @@ struct thread_crew {
 struct thread_core {
 	struct member member; /* first: its group is what the body gets */
 	struct allocator memory;
-	struct block *blocks;
+	struct allocation *blocks;
 	struct thread_crew *crew;
 	pthread_t thread;
 };
@@ -39,7 +39,8 @@ static void *core_allocate(struct allocator *allocator, size_t bytes,
 {
 	struct thread_core *core = core_of(allocator);
 	const size_t whole = (bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
-	struct block *block = aligned_alloc(CACHE_LINE, sizeof(*block) + whole);
+	struct allocation *block = aligned_alloc(CACHE_LINE,
+						 sizeof(*block) + whole);
 
 	if (!block) {
 		error_memory(err, "what the cores share");
@@ -72,7 +73,7 @@ static void *core_share(struct allocator *allocator, size_t bytes,
 static void release_blocks(struct thread_core *core)
 {
 	while (core->blocks) {
-		struct block *block = core->blocks;
+		struct allocation *block = core->blocks;
 
 		core->blocks = block->next;
 		free(block);

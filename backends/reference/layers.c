@@ -187,23 +187,24 @@ void relu_backward(const real *dy, size_t count, const uint8_t *passes,
 }
 
 /* A window of a pooling, whose first pixel may lie outside of the plane. */
-struct place {
+struct window_corner {
 	int row, column;
 };
 
-static struct place place_of(const struct layer *layer, struct shape out,
-			     int at)
+static struct window_corner place_of(const struct layer *layer,
+				     struct shape out, int at)
 {
 	const int stride = layer_stride(layer);
 
-	return (struct place){
+	return (struct window_corner){
 		at / out.width % out.height * stride - layer->pad,
 		at % out.width * stride - layer->pad,
 	};
 }
 
 /* Pixel k of the window at a place of a plane, or -1 in the padding. */
-static int pixel_of(int window, struct place place, struct shape in, int k)
+static int pixel_of(int window, struct window_corner place, struct shape in,
+		    int k)
 {
 	const int row = place.row + k / window;
 	const int column = place.column + k % window;
@@ -215,7 +216,7 @@ static int pixel_of(int window, struct place place, struct shape in, int k)
 
 /* Row * window + column of a window's first maximum; a NaN is above any. */
 static int window_winner(const real *plane, struct shape in, int window,
-			 struct place place)
+			 struct window_corner place)
 {
 	real top = -INFINITY;
 	int best = -1;
@@ -243,7 +244,7 @@ void maxpool_forward(const struct layer *layer, const real *x,
 	for (int at = 0; at < (int)shape_size(out); at++) {
 		const real *plane = x + at / (out.height * out.width) *
 						  (in.height * in.width);
-		const struct place place = place_of(layer, out, at);
+		const struct window_corner place = place_of(layer, out, at);
 		const int best = window_winner(plane, in, window, place);
 		int taken = imposed && imposed[at] != DECISION_ANY ?
 				    imposed[at] : best;

@@ -126,7 +126,7 @@ static int reference_compile(struct device *device, const struct model *model,
 }
 
 /* What is computed at once. */
-struct part {
+struct sample_range {
 	int first, count; /* samples of the batch */
 	int training;
 };
@@ -155,7 +155,7 @@ _Static_assert(LAYER_KINDS == 10, "a kind of layer without its computation");
 
 /* Those of sample n: imposed ones, and where to note them. */
 static void forward_choice(struct reference *reference, int l, int n,
-			   const struct part *part)
+			   const struct sample_range *part)
 {
 	const struct node *node = &reference->oracle.host.graph.nodes[l];
 	const real *x = value_at(reference, node->source, n);
@@ -184,7 +184,7 @@ static void forward_choice(struct reference *reference, int l, int n,
 }
 
 static void forward_sample(struct reference *reference, int l, int n,
-			   const struct part *part)
+			   const struct sample_range *part)
 {
 	const struct node *node = &reference->oracle.host.graph.nodes[l];
 	const real *w = oracle_parameters(&reference->oracle, node);
@@ -221,7 +221,7 @@ static void forward_sample(struct reference *reference, int l, int n,
 
 /* The statistics of the part, or those that earlier batches left. */
 static struct norm channel_norm(struct reference *reference, int l, int c,
-				const struct part *part)
+				const struct sample_range *part)
 {
 	const struct node *node = &reference->oracle.host.graph.nodes[l];
 	const real *w = oracle_parameters(&reference->oracle, node);
@@ -246,7 +246,7 @@ static struct norm channel_norm(struct reference *reference, int l, int c,
 }
 
 static void batchnorm_forward(struct reference *reference, int l,
-			      const struct part *part)
+			      const struct sample_range *part)
 {
 	const struct node *node = &reference->oracle.host.graph.nodes[l];
 	const size_t plane = (size_t)(node->in.height * node->in.width);
@@ -263,7 +263,8 @@ static void batchnorm_forward(struct reference *reference, int l,
 }
 
 /* Up to the loss. */
-static void forward(struct reference *reference, const struct part *part)
+static void forward(struct reference *reference,
+		    const struct sample_range *part)
 {
 	const struct graph *graph = &reference->oracle.host.graph;
 
@@ -279,7 +280,7 @@ static void forward(struct reference *reference, const struct part *part)
 }
 
 static void backward_choice(struct reference *reference, int l, int n,
-			    const struct part *part, real *dx)
+			    const struct sample_range *part, real *dx)
 {
 	const struct node *node = &reference->oracle.host.graph.nodes[l];
 	const int sample = part->first + n;
@@ -333,7 +334,7 @@ static void backward_product(struct reference *reference, int l, int n)
 }
 
 static void backward_sample(struct reference *reference, int l, int n,
-			    const struct part *part)
+			    const struct sample_range *part)
 {
 	const struct node *node = &reference->oracle.host.graph.nodes[l];
 	const real *dy = gradient_at(reference, l, n);
@@ -364,7 +365,7 @@ static void backward_sample(struct reference *reference, int l, int n,
 }
 
 static void batchnorm_backward(struct reference *reference, int l,
-			       const struct part *part)
+			       const struct sample_range *part)
 {
 	const struct node *node = &reference->oracle.host.graph.nodes[l];
 	const size_t plane = (size_t)(node->in.height * node->in.width);
@@ -384,7 +385,8 @@ static void batchnorm_backward(struct reference *reference, int l,
 	}
 }
 
-static void backward(struct reference *reference, const struct part *part)
+static void backward(struct reference *reference,
+		     const struct sample_range *part)
 {
 	const struct node *nodes = reference->oracle.host.graph.nodes;
 
@@ -406,7 +408,7 @@ static void backward(struct reference *reference, const struct part *part)
 }
 
 static void run_part(struct reference *reference, const struct batch *batch,
-		     const struct part *part, struct score *score)
+		     const struct sample_range *part, struct score *score)
 {
 	const struct graph *graph = &reference->oracle.host.graph;
 	const size_t size = shape_size(graph->model->input);
@@ -439,7 +441,7 @@ static void run_part(struct reference *reference, const struct batch *batch,
 static void run_all(struct reference *reference, const struct batch *batch,
 		    int training, struct score *score)
 {
-	struct part part = { .training = training };
+	struct sample_range part = { .training = training };
 
 	oracle_round_parameters(&reference->oracle);
 	for (; part.first < batch->count; part.first += part.count) {

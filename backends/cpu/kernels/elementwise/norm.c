@@ -28,7 +28,7 @@ enum passing {
 };
 
 /* Up to ROWS rows of up to STRIP channels. */
-struct strip {
+struct channel_strip {
 	size_t at;   /* of the first row's first value */
 	int channel; /* the first one */
 	int channels, rows;
@@ -57,13 +57,13 @@ INLINE vec pass_relu(vec y, vec value)
 	return (vec)((lanes_int)value & ~(y <= vec_set(0)));
 }
 
-INLINE struct strip strip_of(const struct norm_rows *rows, size_t row,
-			     int channel)
+INLINE struct channel_strip strip_of(const struct norm_rows *rows, size_t row,
+				     int channel)
 {
 	const size_t left = rows->count - row;
 	const int channels = rows->channels - channel;
 
-	return (struct strip){
+	return (struct channel_strip){
 		.at = row * (size_t)rows->stride + (size_t)channel,
 		.channel = channel,
 		.channels = channels < STRIP ? channels : STRIP,
@@ -86,8 +86,8 @@ INLINE void add_to_sums(struct sums *sums, int c, vec a, vec b)
 	vec_store(sums->b + c, vec_load(sums->b + c) + b);
 }
 
-static void add_strip(const struct strip *strip, const struct sums *sums,
-		      double *a, double *b)
+static void add_strip(const struct channel_strip *strip,
+		      const struct sums *sums, double *a, double *b)
 {
 	for (int c = 0; c < strip->channels; c++) {
 		a[strip->channel + c] += (double)sums->a[c];
@@ -129,8 +129,8 @@ INLINE void add_squares(const float *x, int stride, int count, int lanes,
 }
 
 INLINE void strip_squares(const struct norm_rows *rows,
-			  const struct strip *strip, int count, const float *x,
-			  const float *shift, struct sums *sums)
+			  const struct channel_strip *strip, int count,
+			  const float *x, const float *shift, struct sums *sums)
 {
 	const int stride = rows->stride;
 	int c = 0;
@@ -146,7 +146,7 @@ INLINE void strip_squares(const struct norm_rows *rows,
 }
 
 static void sum_squares(const struct norm_rows *rows,
-			const struct strip *strip, const float *x,
+			const struct channel_strip *strip, const float *x,
 			const float *shift, struct sums *sums)
 {
 	const size_t stride = (size_t)rows->stride;
@@ -171,7 +171,7 @@ void VEC_NAME(norm_add_moments)(const struct norm_rows *rows, const float *x,
 	}
 	for (size_t r = 0; r < rows->count; r += ROWS)
 		for (int c = 0; c < rows->channels; c += STRIP) {
-			const struct strip strip = strip_of(rows, r, c);
+			const struct channel_strip strip = strip_of(rows, r, c);
 			struct sums sums;
 
 			clear_sums(&sums, strip.channels);
@@ -223,7 +223,7 @@ void VEC_NAME(norm_forward)(const struct norm_rows *rows,
 }
 
 /* What norm_sums() is asked. */
-struct backward {
+struct norm_backward {
 	const struct norm_rows *rows;
 	const struct norm_map *map;
 	const float *x, *y;
@@ -232,7 +232,7 @@ struct backward {
 
 /* count rows of a vector of channels, from the value number at on; count,
  * passing and lanes are constants, but for lanes that are not all. */
-INLINE void add_products(const struct backward *is, enum passing passing,
+INLINE void add_products(const struct norm_backward *is, enum passing passing,
 			 size_t at, int count, int channel, int lanes, int c,
 			 struct sums *sums)
 {
@@ -264,9 +264,9 @@ INLINE void add_products(const struct backward *is, enum passing passing,
 	add_to_sums(sums, c, all, products);
 }
 
-INLINE void strip_products(const struct backward *is, enum passing passing,
-			   const struct strip *strip, size_t at, int count,
-			   struct sums *sums)
+INLINE void strip_products(const struct norm_backward *is, enum passing passing,
+			   const struct channel_strip *strip, size_t at,
+			   int count, struct sums *sums)
 {
 	int c = 0;
 
@@ -278,8 +278,8 @@ INLINE void strip_products(const struct backward *is, enum passing passing,
 			     strip->channel + c, strip->channels - c, c, sums);
 }
 
-INLINE void sum_products(const struct backward *is, enum passing passing,
-			 const struct strip *strip, struct sums *sums)
+INLINE void sum_products(const struct norm_backward *is, enum passing passing,
+			 const struct channel_strip *strip, struct sums *sums)
 {
 	const size_t stride = (size_t)is->rows->stride;
 	int r = 0;
@@ -292,7 +292,7 @@ INLINE void sum_products(const struct backward *is, enum passing passing,
 			       strip->at + (size_t)r * stride, 1, sums);
 }
 
-INLINE void sum_rows(const struct backward *is, enum passing passing,
+INLINE void sum_rows(const struct norm_backward *is, enum passing passing,
 		     double *sum, double *product)
 {
 	const struct norm_rows *rows = is->rows;
@@ -301,7 +301,7 @@ INLINE void sum_rows(const struct backward *is, enum passing passing,
 		sum[c] = product[c] = 0;
 	for (size_t r = 0; r < rows->count; r += ROWS)
 		for (int c = 0; c < rows->channels; c += STRIP) {
-			const struct strip strip = strip_of(rows, r, c);
+			const struct channel_strip strip = strip_of(rows, r, c);
 			struct sums sums;
 
 			clear_sums(&sums, strip.channels);
@@ -315,7 +315,7 @@ void VEC_NAME(norm_sums)(const struct norm_rows *rows,
 			 const float *x, int relu, const float *y, float *dy,
 			 double *sum, double *product)
 {
-	const struct backward is = { rows, map, x, y, dy };
+	const struct norm_backward is = { rows, map, x, y, dy };
 
 	if (!relu)
 		sum_rows(&is, PASS_ALL, sum, product);

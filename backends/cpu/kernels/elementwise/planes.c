@@ -37,19 +37,19 @@ INLINE struct lanes lanes_from(const struct pool_shape *shape, int first)
 }
 
 /* Rows, or columns, of a window that lie in a plane. */
-struct span {
+struct overlap {
 	int from, to; /* of the window */
 	int first;    /* of the plane, where from is */
 };
 
-INLINE struct span span_of(int place, int window, int stride, int pad,
-			   int length)
+INLINE struct overlap span_of(int place, int window, int stride, int pad,
+			      int length)
 {
 	const int first = place * stride - pad;
 	const int from = first < 0 ? -first : 0;
 	const int to = first + window > length ? length - first : window;
 
-	return (struct span){ from, to, first + from };
+	return (struct overlap){ from, to, first + from };
 }
 
 /* The pixels of a window that lie in the plane. */
@@ -64,7 +64,7 @@ struct pool_window {
 /* whole: the side of a window all of which lies in the plane, a constant; or
  * 0. */
 INLINE struct pool_window window_of(const struct pool_shape *shape, int whole,
-				    struct span y, struct span x)
+				    struct overlap y, struct overlap x)
 {
 	const size_t pixel = (size_t)shape->in_stride;
 	const size_t row = (size_t)shape->in.width * pixel;
@@ -151,8 +151,8 @@ INLINE void pool_window(struct pool_window is, const float *in,
 
 /* The side of a window of which this is all, if it is one of the constants
  * below; else 0. */
-static int whole_of(const struct pool_shape *shape, struct span y,
-		    struct span x)
+static int whole_of(const struct pool_shape *shape, struct overlap y,
+		    struct overlap x)
 {
 	const int window = shape->window;
 
@@ -162,11 +162,12 @@ static int whole_of(const struct pool_shape *shape, struct span y,
 
 /* A row of outputs. */
 static void pool_row(const struct pool_shape *shape, const float *in,
-		     struct span y, float *out, uint8_t *winners)
+		     struct overlap y, float *out, uint8_t *winners)
 {
 	for (int p = 0; p < shape->out.width; p++, out += shape->out_stride) {
-		const struct span x = span_of(p, shape->window, shape->stride,
-					      shape->pad, shape->in.width);
+		const struct overlap x = span_of(p, shape->window,
+						 shape->stride, shape->pad,
+						 shape->in.width);
 		const int whole = whole_of(shape, y, x);
 
 		for (int c = 0; c < shape->in.channels; c += LANES) {
@@ -221,11 +222,12 @@ INLINE void unpool_window(struct pool_window is, const float *dy,
 }
 
 static void unpool_row(const struct pool_shape *shape, const float *dy,
-		       const uint8_t *winners, struct span y, float *dx)
+		       const uint8_t *winners, struct overlap y, float *dx)
 {
 	for (int p = 0; p < shape->out.width; p++, dy += shape->out_stride) {
-		const struct span x = span_of(p, shape->window, shape->stride,
-					      shape->pad, shape->in.width);
+		const struct overlap x = span_of(p, shape->window,
+						 shape->stride, shape->pad,
+						 shape->in.width);
 		const int whole = whole_of(shape, y, x);
 
 		for (int c = 0; c < shape->in.channels; c += LANES) {
@@ -258,12 +260,12 @@ static void maxpool_backward(const struct pool_shape *shape, const float *dy,
 }
 
 /* Of the inputs that output number place of out is the mean of. */
-INLINE struct span mean_of(int place, int in, int out)
+INLINE struct overlap mean_of(int place, int in, int out)
 {
 	const int first = place * in / out;
 
-	return (struct span){ 0, ((place + 1) * in + out - 1) / out - first,
-			      first };
+	return (struct overlap){ 0, ((place + 1) * in + out - 1) / out - first,
+				 first };
 }
 
 /* Pixels whose sum is added as one: floats that take more lose the last. */
@@ -272,8 +274,8 @@ INLINE struct span mean_of(int place, int in, int out)
 
 /* The means of up to STRIP channels of the pixels of a window, whose first row
  * and column are in the plane at in. */
-static void strip_mean(const struct pool_shape *shape, struct span y,
-		       struct span x, int channels, const float *restrict in,
+static void strip_mean(const struct pool_shape *shape, struct overlap y,
+		       struct overlap x, int channels, const float *restrict in,
 		       float *restrict out)
 {
 	const int count = y.to * x.to;
@@ -308,12 +310,12 @@ static void avgpool(const struct pool_shape *shape, const float *restrict in,
 	const int channels = shape->in.channels;
 
 	for (int p = 0; p < shape->out.height * shape->out.width; p++) {
-		const struct span y = mean_of(p / shape->out.width,
-					      shape->in.height,
-					      shape->out.height);
-		const struct span x = mean_of(p % shape->out.width,
-					      shape->in.width,
-					      shape->out.width);
+		const struct overlap y = mean_of(p / shape->out.width,
+						 shape->in.height,
+						 shape->out.height);
+		const struct overlap x = mean_of(p % shape->out.width,
+						 shape->in.width,
+						 shape->out.width);
 
 		for (int c = 0; c < channels; c += STRIP)
 			strip_mean(shape, y, x,
@@ -329,12 +331,12 @@ static void avgpool_backward(const struct pool_shape *shape, const float *dy,
 	const int channels = shape->in.channels;
 
 	for (int p = 0; p < shape->out.height * shape->out.width; p++) {
-		const struct span y = mean_of(p / shape->out.width,
-					      shape->in.height,
-					      shape->out.height);
-		const struct span x = mean_of(p % shape->out.width,
-					      shape->in.width,
-					      shape->out.width);
+		const struct overlap y = mean_of(p / shape->out.width,
+						 shape->in.height,
+						 shape->out.height);
+		const struct overlap x = mean_of(p % shape->out.width,
+						 shape->in.width,
+						 shape->out.width);
 		const float share = 1.f / (float)(y.to * x.to);
 
 		for (int i = 0; i < y.to * x.to; i++) {

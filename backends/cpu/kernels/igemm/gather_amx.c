@@ -25,7 +25,7 @@ _Static_assert(sizeof(struct product_scratch) <= GATHER_SCRATCH,
 	       "too much is packed at once");
 
 /* Of a chunk's rows so many values from one on, all taps counted. */
-struct part {
+struct amx_part {
 	const struct gather *gather;
 	const struct chunk *chunk;
 	const struct gather_end *end;
@@ -35,7 +35,7 @@ struct part {
 };
 
 /* Where the taps are whole steps: 32 values of a row at a time. */
-static void pack_steps(const struct part *part)
+static void pack_steps(const struct amx_part *part)
 {
 	const struct gather *gather = part->gather;
 	const struct chunk *chunk = part->chunk;
@@ -64,7 +64,7 @@ static void pack_steps(const struct part *part)
 }
 
 /* Values of a row, of all taps, one after the other; 0 behind them. */
-static void pack_row(const struct part *part, int r)
+static void pack_row(const struct amx_part *part, int r)
 {
 	const struct gather *gather = part->gather;
 	uint16_t *row = part->scratch->row;
@@ -93,7 +93,7 @@ static void pack_row(const struct part *part, int r)
 				   _mm512_loadu_si512(row + i));
 }
 
-static void pack_rows(const struct part *part)
+static void pack_rows(const struct amx_part *part)
 {
 	if (part->gather->depth % AMX_DEPTH == 0) {
 		pack_steps(part);
@@ -164,7 +164,7 @@ static size_t find_apart(float *const *out)
 	return differ ? 0 : (size_t)apart;
 }
 
-static int ends_in_relu(const struct part *part)
+static int ends_in_relu(const struct amx_part *part)
 {
 	return part->end->relu &&
 	       part->from + part->count ==
@@ -173,7 +173,7 @@ static int ends_in_relu(const struct part *part)
 
 /* Whether sums begin with one thing, which tiles can load, and are stored as
  * they are. */
-static int is_plain(const struct part *part)
+static int is_plain(const struct amx_part *part)
 {
 	const struct gather_end *end = part->end;
 
@@ -182,7 +182,8 @@ static int is_plain(const struct part *part)
 }
 
 /* From row r and an output on, what the scratch's sums are. */
-static void store_sums(const struct part *part, int r, int first, int columns)
+static void store_sums(const struct amx_part *part, int r, int first,
+		       int columns)
 {
 	const struct chunk *chunk = part->chunk;
 	const struct gather_end *end = part->end;
@@ -208,8 +209,8 @@ static void store_sums(const struct part *part, int r, int first, int columns)
 }
 
 /* The sums of SQUARE rows and columns, where they go. */
-static void multiply_in_place(const struct part *part, int r, int o, float *to,
-			      size_t apart)
+static void multiply_in_place(const struct amx_part *part, int r, int o,
+			      float *to, size_t apart)
 {
 	struct product_scratch *scratch = part->scratch;
 	const int steps = part->steps, row = r / AMX_ROWS;
@@ -228,7 +229,7 @@ static void multiply_in_place(const struct part *part, int r, int o, float *to,
 }
 
 /* Rows and columns of tiles, at row r and output o. */
-static void multiply_square(const struct part *part, int r, int rows, int o,
+static void multiply_square(const struct amx_part *part, int r, int rows, int o,
 			    int columns)
 {
 	struct product_scratch *scratch = part->scratch;
@@ -245,7 +246,7 @@ static void multiply_square(const struct part *part, int r, int rows, int o,
 }
 
 /* All rows of the chunk by outputs from one on to another. */
-static void multiply_columns(const struct part *part, int first, int past)
+static void multiply_columns(const struct amx_part *part, int first, int past)
 {
 	const struct chunk *chunk = part->chunk;
 	const int plain = is_plain(part);
@@ -277,7 +278,7 @@ static size_t rows_of_chunk(size_t rows)
 }
 
 /* All parts of a chunk's rows, whose weights begin here. */
-static void multiply_chunk(struct part *part, amx_tile *weights)
+static void multiply_chunk(struct amx_part *part, amx_tile *weights)
 {
 	const struct gather *gather = part->gather;
 	const int each = gather->taps * gather->depth;
@@ -307,8 +308,8 @@ static void multiply(const struct gather *gather,
 	const size_t rows = (size_t)batch->count * (size_t)gather->pixels;
 	struct product_scratch *packed = scratch;
 	struct chunk chunk;
-	struct part part = { .gather = gather, .chunk = &chunk, .end = end,
-			     .scratch = packed };
+	struct amx_part part = { .gather = gather, .chunk = &chunk, .end = end,
+				 .scratch = packed };
 
 	if (!rows)
 		return;

@@ -32,7 +32,7 @@ struct few_rows {
 };
 
 /* One product, rows of it, and a block of outputs. */
-struct job {
+struct bf16_job {
 	const struct gather *gather;
 	const struct gather_end *end;
 	float *out;
@@ -55,8 +55,9 @@ static size_t values_of(const struct gather *gather)
 }
 
 /* Of a batch whose first sample is in, from row number first on. */
-static void fill_rows(const struct job *job, const struct gather_batch *batch,
-		      const void *in, size_t first, struct few_rows *rows)
+static void fill_rows(const struct bf16_job *job,
+		      const struct gather_batch *batch, const void *in,
+		      size_t first, struct few_rows *rows)
 {
 	const size_t pixels = (size_t)job->gather->pixels;
 	const size_t all = (size_t)batch->count * pixels;
@@ -79,8 +80,8 @@ static void fill_rows(const struct job *job, const struct gather_batch *batch,
 }
 
 /* A tap's values, as the batch has them; zeros are the same in bf16. */
-INLINE const char *tap_in(const struct job *job, const struct few_rows *rows,
-			  int tap, int r)
+INLINE const char *tap_in(const struct bf16_job *job,
+			  const struct few_rows *rows, int tap, int r)
 {
 	const struct gather *gather = job->gather;
 	const int32_t at = gather->table[(size_t)tap * (size_t)gather->pixels +
@@ -91,7 +92,7 @@ INLINE const char *tap_in(const struct job *job, const struct few_rows *rows,
 }
 
 /* A vector may have zeros behind a tap, where the next one goes. */
-WITH_BF16 static void pack_rows(const struct job *job)
+WITH_BF16 static void pack_rows(const struct bf16_job *job)
 {
 	const int depth = job->gather->depth;
 	uint16_t *to = job->packed;
@@ -136,7 +137,7 @@ WITH_BF16 INLINE void add_pair(const uint16_t *const *in, int p, int single,
 #define SEGMENT 16 /* pairs: in bf16 a line of memory, in fp32 two */
 
 /* What the next chunk has where these rows have a segment of a tap. */
-INLINE void fetch_segment(const struct job *job, int tap, int r, int rows,
+INLINE void fetch_segment(const struct bf16_job *job, int tap, int r, int rows,
 			  int p)
 {
 	const int stop = r + rows < job->next->count ? r + rows :
@@ -153,10 +154,9 @@ INLINE void fetch_segment(const struct job *job, int tap, int r, int rows,
 }
 
 /* All values of a tap, from row r on; returns the weights behind them. */
-WITH_BF16 INLINE const uint32_t *add_tap(const struct job *job, int tap, int r,
-					 const uint32_t *w, int rows,
-					 int vectors,
-					 vec (*sums)[MOST_VECTORS])
+WITH_BF16 INLINE const uint32_t *add_tap(const struct bf16_job *job, int tap,
+					 int r, const uint32_t *w, int rows,
+					 int vectors, vec (*sums)[MOST_VECTORS])
 {
 	const int depth = job->gather->depth;
 	const int pairs = (job->packed ? even(depth) : depth) / 2;
@@ -204,7 +204,7 @@ WITH_BF16 INLINE void store_rounded(uint16_t *to, vec value, int lanes)
 		for (int v = 0; v < vectors; v++)
 
 /* What is done to a tile's sums; lanes are those of the last vector. */
-WITH_BF16 INLINE void end_tile(const struct job *job, const size_t *at,
+WITH_BF16 INLINE void end_tile(const struct bf16_job *job, const size_t *at,
 			       int lanes, int rows, int vectors,
 			       vec (*sums)[MOST_VECTORS])
 {
@@ -230,8 +230,8 @@ WITH_BF16 INLINE void end_tile(const struct job *job, const size_t *at,
 				    v + 1 < vectors ? LANES : lanes);
 }
 
-INLINE void spread_tile(const struct job *job, int r, int rows, int vectors,
-			vec (*sums)[MOST_VECTORS])
+INLINE void spread_tile(const struct bf16_job *job, int r, int rows,
+			int vectors, vec (*sums)[MOST_VECTORS])
 {
 	float *out[MOST_ROWS];
 
@@ -242,7 +242,8 @@ INLINE void spread_tile(const struct job *job, int r, int rows, int vectors,
 }
 
 /* Outputs of the next chunk, where these rows have them. */
-INLINE void fetch_outputs(const struct job *job, int r, int rows, int vectors)
+INLINE void fetch_outputs(const struct bf16_job *job, int r, int rows,
+			  int vectors)
 {
 	const struct gather_end *end = job->end;
 	const int stop = r + rows < job->next->count ? r + rows :
@@ -265,7 +266,7 @@ INLINE void fetch_outputs(const struct job *job, int r, int rows, int vectors)
 }
 
 /* rows and vectors are constants. */
-WITH_BF16 INLINE void multiply_tile(const struct job *job, int r, int rows,
+WITH_BF16 INLINE void multiply_tile(const struct bf16_job *job, int r, int rows,
 				    int vectors)
 {
 	const float *bias = job->end->bias;
@@ -295,7 +296,7 @@ WITH_BF16 INLINE void multiply_tile(const struct job *job, int r, int rows,
 
 #define TILE(rows, vectors)                                              \
 	WITH_BF16 static void tile_##rows##_##vectors(                   \
-		const struct job *job, int r)                            \
+		const struct bf16_job *job, int r)                       \
 	{                                                                \
 		multiply_tile(job, r, rows, vectors);                    \
 	}
@@ -304,10 +305,10 @@ WITH_BF16 INLINE void multiply_tile(const struct job *job, int r, int rows,
 EACH_TILE(TILE)
 
 /* All rows of the chunk, in tiles that are as equal as can be. */
-static void multiply_block(const struct job *job, int vectors)
+static void multiply_block(const struct bf16_job *job, int vectors)
 {
-	static void (*const of[MOST_VECTORS][MOST_ROWS])(const struct job *,
-							 int) = {
+	static void (*const of[MOST_VECTORS][MOST_ROWS])(
+		const struct bf16_job *, int) = {
 		EACH_TILE(ENTRY)
 	};
 	const int most = most_rows(vectors), count = job->rows->count;
@@ -322,7 +323,7 @@ static void multiply_block(const struct job *job, int vectors)
 }
 
 /* All outputs of the chunk; weights are those of the first block. */
-static void multiply_chunk(struct job *job, const uint32_t *weights)
+static void multiply_chunk(struct bf16_job *job, const uint32_t *weights)
 {
 	const struct gather *gather = job->gather;
 
@@ -348,7 +349,7 @@ static void multiply_packed(const struct gather *gather,
 	const size_t size = in ? sizeof(*in) : sizeof(*batch->in);
 	const void *from = in ? (const void *)in : batch->in;
 	struct few_rows chunks[2];
-	struct job job = {
+	struct bf16_job job = {
 		.gather = gather, .end = end, .out = out,
 		.packed = in ? NULL : scratch,
 		.in_sample = batch->in_sample * size, .size = size,

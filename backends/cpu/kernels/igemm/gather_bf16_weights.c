@@ -23,24 +23,25 @@
 /* For each pixel of dW: DEPTH values, and as many of dy. */
 #define MOST_AHEAD (8 * MOST_CHUNK)
 
-struct ahead {
+struct prefetch_list {
 	const float *from[MOST_AHEAD + PACKED / PIECE_LINES + 1];
 	int count, next;
 };
 
-INLINE void ahead_clear(struct ahead *ahead)
+INLINE void ahead_clear(struct prefetch_list *ahead)
 {
 	ahead->count = ahead->next = 0;
 }
 
-INLINE void ahead_add(struct ahead *ahead, const float *from, int floats)
+INLINE void ahead_add(struct prefetch_list *ahead, const float *from,
+		      int floats)
 {
 	for (int i = 0; i < floats && ahead->count < MOST_AHEAD; i += PIECE)
 		ahead->from[ahead->count++] = from + i;
 }
 
 /* For so many pairs; what is behind the last is nothing. */
-INLINE const float *const *ahead_take(struct ahead *ahead, int pairs)
+INLINE const float *const *ahead_take(struct prefetch_list *ahead, int pairs)
 {
 	const float *const *from = ahead->from + ahead->next;
 	const int taken = pairs / PIECE_LINES + 1;
@@ -59,28 +60,28 @@ INLINE void ahead_fetch(const float *const *taken, int p)
 	fetch_early(taken[p / PIECE_LINES], p % PIECE_LINES * LINE);
 }
 
-struct weights_scratch {
+struct pair_scratch {
 	uint32_t dy[BLOCKS][PACKED][GATHER_BLOCK];
 	uint32_t x[PACKED][STRIDE];
 	const float *in[2 * PACKED];
 	float biases[MOST_BIASES];
 };
 
-_Static_assert(sizeof(struct weights_scratch) <= GATHER_SCRATCH,
+_Static_assert(sizeof(struct pair_scratch) <= GATHER_SCRATCH,
 	       "too much is packed at once");
 
 /* Pairs of pixels and one block of outputs. */
-struct panel {
+struct pair_panel {
 	const uint32_t *x;  /* [pairs][STRIDE] */
 	const uint32_t *dy; /* [pairs][GATHER_BLOCK] */
-	struct ahead *ahead;
+	struct prefetch_list *ahead;
 	int pairs;
 	int width; /* floats from one row of dw to the next */
 };
 
 /* values and vectors are constants. */
-WITH_BF16 INLINE void weights_tile(const struct panel *panel, int k, int values,
-				   int vectors, float *dw)
+WITH_BF16 INLINE void weights_tile(const struct pair_panel *panel, int k,
+				   int values, int vectors, float *dw)
 {
 	const uint32_t *x = panel->x + k, *row = panel->dy;
 	const float *const *ahead = ahead_take(panel->ahead, panel->pairs);
@@ -121,7 +122,7 @@ WITH_BF16 INLINE void weights_tile(const struct panel *panel, int k, int values,
 }
 
 /* count values, in tiles that are as equal as can be. */
-WITH_BF16 INLINE void weights_tiles(const struct panel *panel, int count,
+WITH_BF16 INLINE void weights_tiles(const struct pair_panel *panel, int count,
 				    int most, int vectors, float *dw)
 {
 	int left = (count + most - 1) / most;
@@ -139,7 +140,8 @@ WITH_BF16 INLINE void weights_tiles(const struct panel *panel, int count,
 	}
 }
 
-WITH_BF16 static void add_panel(const struct panel *panel, int count, float *dw)
+WITH_BF16 static void add_panel(const struct pair_panel *panel, int count,
+				float *dw)
 {
 	const int vectors = panel->width / LANES;
 
@@ -193,7 +195,7 @@ WITH_BF16 static void pack_dy(const struct rows *rows, const float *dy,
 
 /* Values of a tap, from one on, of all pixels. */
 WITH_BF16 static void pack_x(const struct rows *rows, int k, int count,
-			     struct weights_scratch *scratch)
+			     struct pair_scratch *scratch)
 {
 	const float *const *in = scratch->in;
 
@@ -206,7 +208,7 @@ WITH_BF16 static void pack_x(const struct rows *rows, int k, int count,
 /* Behind all taps of some blocks of outputs, of which first is the first: the
  * dy of the next blocks, or the next pixels and the dy of their first ones. */
 static void look_behind_blocks(const struct rows *rows, const float *dy,
-			       int first, struct ahead *ahead)
+			       int first, struct prefetch_list *ahead)
 {
 	const struct gather *gather = rows->gather;
 	const size_t pixels = (size_t)gather->pixels;
@@ -235,7 +237,7 @@ static void look_behind_blocks(const struct rows *rows, const float *dy,
 /* Behind the values from run on, so many of a tap, that are packed. */
 static void look_behind(const struct rows *rows, const float *dy, int first,
 			int run, int count, const float *const *in,
-			struct ahead *ahead)
+			struct prefetch_list *ahead)
 {
 	const int depth = rows->gather->depth, k = run % depth + count;
 
@@ -250,7 +252,7 @@ static void look_behind(const struct rows *rows, const float *dy, int first,
 /* Some blocks of outputs, from output first on; dw is of all. */
 WITH_BF16 static void add_blocks(const struct rows *rows, const float *dy,
 				 int first, float *dw, float *dbias,
-				 struct weights_scratch *scratch)
+				 struct pair_scratch *scratch)
 {
 	const struct gather *gather = rows->gather;
 	const int depth = gather->depth, pairs = (rows->count + 1) / 2;
@@ -258,7 +260,7 @@ WITH_BF16 static void add_blocks(const struct rows *rows, const float *dy,
 	const int left = gather->outputs - first;
 	const int past = left < BLOCKS * GATHER_BLOCK ?
 			       left : BLOCKS * GATHER_BLOCK;
-	struct ahead ahead;
+	struct prefetch_list ahead;
 
 	for (int o = 0; o < past; o += GATHER_BLOCK)
 		pack_dy(rows, dy, first + o, scratch->dy[o / GATHER_BLOCK],
@@ -275,7 +277,7 @@ WITH_BF16 static void add_blocks(const struct rows *rows, const float *dy,
 			for (int p = 0; p < pairs; p += PASSING) {
 				const int width = gather_width(gather,
 							       first + o);
-				const struct panel panel = {
+				const struct pair_panel panel = {
 					scratch->x[p],
 					scratch->dy[o / GATHER_BLOCK][p],
 					&ahead,
@@ -299,7 +301,7 @@ ISA_NAME(gather_differentiate_bf16)(const struct gather *gather,
 				    void *scratch)
 {
 	const size_t all = (size_t)batch->count * (size_t)gather->pixels;
-	struct weights_scratch *space = scratch;
+	struct pair_scratch *space = scratch;
 	float *biases = biases_begin(gather, space->biases, dbias);
 	struct rows rows = { .gather = gather, .batch = batch };
 

@@ -22,7 +22,7 @@
 #define DEPTH 256
 
 /* One chunk, some vectors of a block's outputs, some values of each tap. */
-struct job {
+struct fp32_job {
 	const struct gather *gather;
 	const struct chunk *chunk;
 	const float *weights; /* of the first tap's first value */
@@ -36,7 +36,7 @@ struct job {
 
 /* Lanes of vector v of a job's outputs that are no padding, or more than there
  * are: of wide vectors only the last one can have less. */
-INLINE int lanes_of(const struct job *job, int v, int vectors)
+INLINE int lanes_of(const struct fp32_job *job, int v, int vectors)
 {
 	return LANES == GATHER_LANES && v + 1 < vectors ?
 		       LANES : job->gather->outputs - job->first - v * LANES;
@@ -51,7 +51,7 @@ INLINE int lanes_of(const struct job *job, int v, int vectors)
  * each value a line of the rows behind them is fetched, row by row. rows and
  * vectors are constants.
  */
-INLINE void add_tap(const struct job *job, int tap, int r, int rows,
+INLINE void add_tap(const struct fp32_job *job, int tap, int r, int rows,
 		    int vectors, vec (*sums)[MOST_VECTORS])
 {
 	const struct chunk *chunk = job->chunk;
@@ -94,7 +94,7 @@ INLINE void add_tap(const struct job *job, int tap, int r, int rows,
 }
 
 /* Stores them where they follow each other. */
-INLINE void store_sums(const struct job *job, float *const *out, int rows,
+INLINE void store_sums(const struct fp32_job *job, float *const *out, int rows,
 		       int vectors, vec (*sums)[MOST_VECTORS])
 {
 	UNROLL
@@ -107,7 +107,7 @@ INLINE void store_sums(const struct job *job, float *const *out, int rows,
 }
 
 /* rows and vectors are constants. */
-INLINE void tile(const struct job *job, int r, int rows, int vectors)
+INLINE void tile(const struct fp32_job *job, int r, int rows, int vectors)
 {
 	float *const *out = job->chunk->out + r;
 	vec sums[MOST_ROWS][MOST_VECTORS];
@@ -132,7 +132,7 @@ INLINE void tile(const struct job *job, int r, int rows, int vectors)
 
 /* Each tile is a function: compiling all as one takes half a minute. */
 #define TILE(rows, vectors)                                              \
-	static void tile_##rows##_##vectors(const struct job *job, int r) \
+	static void tile_##rows##_##vectors(const struct fp32_job *job, int r) \
 	{                                                                \
 		tile(job, r, rows, vectors);                             \
 	}
@@ -141,10 +141,10 @@ INLINE void tile(const struct job *job, int r, int rows, int vectors)
 EACH_TILE(TILE)
 
 /* All rows of the chunk, in tiles that are as equal as can be. */
-static void multiply_chunk(const struct job *job, int vectors)
+static void multiply_chunk(const struct fp32_job *job, int vectors)
 {
-	static void (*const of[MOST_VECTORS][MOST_ROWS])(const struct job *,
-							 int) = {
+	static void (*const of[MOST_VECTORS][MOST_ROWS])(
+		const struct fp32_job *, int) = {
 		EACH_TILE(ENTRY)
 	};
 	const int most = most_rows(vectors), count = job->chunk->count;
@@ -199,7 +199,7 @@ static void multiply_block(const struct gather *gather,
 
 		for (int o = 0; o < width; o += PASS) {
 			const int lanes = width - o < PASS ? width - o : PASS;
-			const struct job job = {
+			const struct fp32_job job = {
 				.gather = gather,
 				.chunk = chunk,
 				.weights = weights + (size_t)from *

@@ -39,7 +39,7 @@ _Static_assert(sizeof(struct weights_scratch) <= GATHER_SCRATCH,
 	       "too much is packed at once");
 
 /* One tap, and some of the pixels that are packed. */
-struct panel {
+struct pixel_panel {
 	const float *rows; /* [pixels][width] */
 	const float *const *in;
 	const float *const *in_next; /* of the pixels behind these */
@@ -50,7 +50,7 @@ struct panel {
 };
 
 /* values and vectors are constants. */
-INLINE void tile(const struct panel *panel, int number, int k, int values,
+INLINE void tile(const struct pixel_panel *panel, int number, int k, int values,
 		 int vectors, float *dw)
 {
 	const int is_last = k + values >= panel->depth;
@@ -98,7 +98,8 @@ INLINE void tile(const struct panel *panel, int number, int k, int values,
 }
 
 /* All values of a tap, in tiles that are as equal as can be. */
-INLINE void tiles(const struct panel *panel, int most, int vectors, float *dw)
+INLINE void tiles(const struct pixel_panel *panel, int most, int vectors,
+		  float *dw)
 {
 	const int depth = panel->depth, count = (depth + most - 1) / most;
 
@@ -115,7 +116,7 @@ INLINE void tiles(const struct panel *panel, int most, int vectors, float *dw)
 	}
 }
 
-static void add_tap(const struct panel *panel, int vectors, float *dw)
+static void add_tap(const struct pixel_panel *panel, int vectors, float *dw)
 {
 #if LANES == 16
 	if (vectors == 4)
@@ -217,7 +218,7 @@ static void add_pixels(const struct rows *rows, int width, int is_first,
 
 		for (int o = 0; o < width; o += PASS) {
 			const int lanes = width - o < PASS ? width - o : PASS;
-			const struct panel panel = {
+			const struct pixel_panel panel = {
 				.rows = scratch->packed +
 					(size_t)p * (size_t)width + o,
 				.in = scratch->in + p,

@@ -11,7 +11,7 @@
 #define BLOCKS 4
 #define VALUES 128
 
-struct weights_scratch {
+struct tile_scratch {
 	/* Of values: [k / 16]; of outputs: [output / 16]. */
 	amx_tile x[VALUES / AMX_ROWS][PIXEL_STEPS];
 	amx_tile dy[BLOCKS * GATHER_BLOCK / AMX_COLUMNS][PIXEL_STEPS];
@@ -20,12 +20,12 @@ struct weights_scratch {
 	float biases[MOST_BIASES];
 };
 
-_Static_assert(sizeof(struct weights_scratch) <= GATHER_SCRATCH,
+_Static_assert(sizeof(struct tile_scratch) <= GATHER_SCRATCH,
 	       "too much is packed at once");
 
 /* The dy of so many outputs from one on, in pairs. */
 static void pack_dy(const struct rows *rows, const float *dy, int first,
-		    int count, struct weights_scratch *scratch)
+		    int count, struct tile_scratch *scratch)
 {
 	struct dy_walk walk = dy_from(rows, dy, rows->first);
 
@@ -130,7 +130,7 @@ INLINE void pack_x_tile(const float *const *in, int left, int k, int lanes,
 
 /* So many values of a tap, from one on, of all pixels. */
 static void pack_x(const struct rows *rows, int k, int count,
-		   struct weights_scratch *scratch)
+		   struct tile_scratch *scratch)
 {
 	for (int first = 0; first < rows->count; first += AMX_DEPTH) {
 		const float *const *in = scratch->in + first;
@@ -150,7 +150,7 @@ static void pack_x(const struct rows *rows, int k, int count,
 }
 
 /* Adds to dw, whose rows are width floats apart: SQUARE values and outputs. */
-static void add_whole(struct weights_scratch *scratch, int tile, int column,
+static void add_whole(struct tile_scratch *scratch, int tile, int column,
 		      int steps, float *dw, size_t width)
 {
 	load_square(dw, width);
@@ -161,7 +161,7 @@ static void add_whole(struct weights_scratch *scratch, int tile, int column,
 }
 
 /* The same of fewer, and so many columns of tiles. */
-static void add_some(struct weights_scratch *scratch, int tile, int column,
+static void add_some(struct tile_scratch *scratch, int tile, int column,
 		     int steps, int values, int columns, float *dw,
 		     size_t width)
 {
@@ -186,7 +186,7 @@ static void add_some(struct weights_scratch *scratch, int tile, int column,
 /* Values from run on, all taps counted, that are packed, by some blocks of
  * outputs, from output first on. */
 static void add_run(const struct rows *rows, int first, int run, int count,
-		    float *dw, struct weights_scratch *scratch)
+		    float *dw, struct tile_scratch *scratch)
 {
 	const struct gather *gather = rows->gather;
 	const size_t each = (size_t)gather->taps * (size_t)gather->depth;
@@ -220,7 +220,7 @@ static void add_run(const struct rows *rows, int first, int run, int count,
 
 /* Some blocks of outputs, from output first on. */
 static void add_blocks(const struct rows *rows, const float *dy, int first,
-		       float *dw, struct weights_scratch *scratch)
+		       float *dw, struct tile_scratch *scratch)
 {
 	const struct gather *gather = rows->gather;
 	const int depth = gather->depth;
@@ -249,7 +249,7 @@ void ISA_NAME(gather_differentiate_tiles)(const struct gather *gather,
 					  float *dbias, void *scratch)
 {
 	const size_t all = (size_t)batch->count * (size_t)gather->pixels;
-	struct weights_scratch *space = scratch;
+	struct tile_scratch *space = scratch;
 	float *biases = biases_begin(gather, space->biases, dbias);
 	struct rows rows = { .gather = gather, .batch = batch };
 

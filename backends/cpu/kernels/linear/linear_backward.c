@@ -134,7 +134,7 @@ static void start(const struct backward *backward)
 /* Some rows, on the way back to their inputs. */
 struct in_pass {
 	const struct backward *backward;
-	struct rows rows;
+	struct words rows;
 };
 
 /* What the rows add to dx of the tile from place at on, for all samples */
@@ -182,7 +182,7 @@ INLINE void dx_tile(const void *in_pass, int at, struct ahead *next,
 }
 
 /* What dw of some rows needs besides their inputs. */
-static void add_state(const struct backward *backward, struct rows rows,
+static void add_state(const struct backward *backward, struct words rows,
 		      struct ahead *next)
 {
 	const size_t at = rows_at(backward->shape, rows);
@@ -211,11 +211,13 @@ static void add_inputs(const struct backward *backward, int block,
 
 /* What the rows behind these need first, in the order of its need; last comes
  * first. */
-static struct ahead next_rows(const struct backward *backward, struct rows rows)
+static struct ahead next_rows(const struct backward *backward,
+			      struct words rows)
 {
 	const int more = rows.to < backward->words;
-	const struct rows next = rows_from(rows.block + !more,
-					   more ? rows.to : 0, backward->words);
+	const struct words next = rows_from(rows.block + !more,
+					    more ? rows.to : 0,
+					    backward->words);
 	struct ahead ahead = { 0 };
 
 	if (next.block == backward->shape->blocks)
@@ -230,7 +232,7 @@ static struct ahead next_rows(const struct backward *backward, struct rows rows)
 }
 
 /* What is next is fetched meanwhile. */
-static void dx_rows(const struct backward *backward, struct rows rows,
+static void dx_rows(const struct backward *backward, struct words rows,
 		    struct ahead next)
 {
 	const struct in_pass pass = { backward, rows };
@@ -238,7 +240,7 @@ static void dx_rows(const struct backward *backward, struct rows rows,
 	walk_tiles(dx_tile, &pass, backward->shape->block, &next);
 }
 
-static void run_rows(const struct backward *backward, struct rows rows,
+static void run_rows(const struct backward *backward, struct words rows,
 		     const float *in)
 {
 	struct ahead next = next_rows(backward, rows);
@@ -277,8 +279,8 @@ static void run_dx(const struct backward *backward)
 {
 	for (int block = 0; block < backward->shape->blocks; block++)
 		for (int word = 0; word < backward->words; word += GROUP) {
-			const struct rows rows = rows_from(block, word,
-							   backward->words);
+			const struct words rows = rows_from(block, word,
+							    backward->words);
 
 			dx_rows(backward, rows, next_rows(backward, rows));
 		}

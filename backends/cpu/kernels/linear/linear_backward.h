@@ -219,7 +219,7 @@ size_t VEC_NAME(linear_cut_part)(struct output_gradients *outputs,
  * in their block, of all samples, as neighbours. next is fetched meanwhile.
  */
 void VEC_NAME(linear_weights)(const struct backward *backward,
-			      struct rows rows, const float *in,
+			      struct words rows, const float *in,
 			      struct ahead *next);
 
 /* The same of all rows of a block, and its dx, where rows_pay(). */

@@ -125,7 +125,7 @@ INLINE void add_products(const vec *values, const float *rows, size_t stride,
 }
 
 /* The tile from place at on, of some rows, for all samples. */
-INLINE void add_tile(const struct forward *forward, struct rows where, int at,
+INLINE void add_tile(const struct forward *forward, struct words where, int at,
 		     struct ahead *next, int vectors, int rest)
 {
 	const int block = where.block;
@@ -166,13 +166,13 @@ INLINE void add_tile(const struct forward *forward, struct rows where, int at,
 	*next = ahead;
 }
 
-static struct ahead next_rows(const struct forward *forward, struct rows rows)
+static struct ahead next_rows(const struct forward *forward, struct words rows)
 {
 	const struct linear_shape *shape = forward->shape;
 	const struct linear_batch *batch = forward->batch;
 	const int more = rows.to < forward->words;
-	const struct rows next = rows_from(rows.block + !more,
-					   more ? rows.to : 0, forward->words);
+	const struct words next = rows_from(rows.block + !more,
+					    more ? rows.to : 0, forward->words);
 	struct ahead ahead = { 0 };
 
 	if (next.block == shape->blocks)
@@ -185,7 +185,7 @@ static struct ahead next_rows(const struct forward *forward, struct rows rows)
 	return ahead;
 }
 
-static void add_rows(const struct forward *forward, struct rows rows)
+static void add_rows(const struct forward *forward, struct words rows)
 {
 	const int places = forward->shape->block;
 	struct ahead next = next_rows(forward, rows);

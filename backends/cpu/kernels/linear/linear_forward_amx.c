@@ -26,7 +26,7 @@
 #define LEAST_DROPPED 112 /* of which fp32 kernels leave out what is dropped */
 #define FEED_ROWS 12	  /* samples that a group of products has time for */
 
-static size_t cut(struct pass *pass, const struct linear_shape *shape,
+static size_t cut(struct tiles_pass *pass, const struct linear_shape *shape,
 		  int count, void *scratch)
 {
 	const size_t outputs = (size_t)shape->outputs;
@@ -57,7 +57,7 @@ size_t ISA_NAME(linear_forward_tiles_scratch)(const struct linear_shape *shape,
 					      int count)
 {
 	const size_t other = ISA_NAME(linear_forward_scratch)(shape, count);
-	struct pass pass;
+	struct tiles_pass pass;
 	size_t used;
 
 	if (!tiles_fit(shape, count, LEAST))
@@ -68,7 +68,8 @@ size_t ISA_NAME(linear_forward_tiles_scratch)(const struct linear_shape *shape,
 }
 
 /* The products of one sample that was kept, to its sums. */
-INLINE void add_sums(const struct pass *pass, const struct side *side, int i)
+INLINE void add_sums(const struct tiles_pass *pass, const struct side *side,
+		     int i)
 {
 	const int outputs = pass->shape->outputs;
 	const float *products = side->products + i * outputs;
@@ -83,7 +84,7 @@ INLINE void add_sums(const struct pass *pass, const struct side *side, int i)
  * What vectors do behind number i of the products of tile d, in group g of
  * those of a block.
  */
-INLINE void feed(const struct pass *pass, const struct side *next,
+INLINE void feed(const struct tiles_pass *pass, const struct side *next,
 		 const struct side *last, int g, int d, int i, int parts,
 		 int half)
 {
@@ -98,11 +99,11 @@ INLINE void feed(const struct pass *pass, const struct side *next,
 }
 
 /* 32 samples by 32 outputs */
-INLINE void multiply_square(const struct pass *pass, const amx_tile *a,
+INLINE void multiply_square(const struct tiles_pass *pass, const amx_tile *a,
 			    const amx_tile *b, float *to,
 			    const struct side *next_side,
-			    const struct side *last, struct cursor *cursor,
-			    int g, int parts)
+			    const struct side *last,
+			    struct weights_cursor *cursor, int g, int parts)
 {
 	const int whole = pass->shape->block / AMX_DEPTH;
 	const int next = pass->depth * parts;
@@ -130,7 +131,7 @@ INLINE void multiply_square(const struct pass *pass, const amx_tile *a,
 }
 
 /* Group g's share of the other work, where there are no products for it. */
-INLINE void feed_group(const struct pass *pass, const struct side *next,
+INLINE void feed_group(const struct tiles_pass *pass, const struct side *next,
 		       const struct side *last, int g, int parts)
 {
 	const int whole = pass->shape->block / AMX_DEPTH;
@@ -143,15 +144,15 @@ INLINE void feed_group(const struct pass *pass, const struct side *next,
 		feed(pass, next, last, g, whole, i, parts, 1);
 }
 
-INLINE void multiply_block(const struct pass *pass, const struct side *side,
-			   const struct side *next, const struct side *last,
-			   int parts)
+INLINE void multiply_block(const struct tiles_pass *pass,
+			   const struct side *side, const struct side *next,
+			   const struct side *last, int parts)
 {
 	const amx_tile *a = (const amx_tile *)side->a;
 	const amx_tile *b = (const amx_tile *)side->b;
 	const int outputs = pass->shape->outputs;
 	const int row = pass->depth * parts;
-	struct cursor cursor = { 0, 0 };
+	struct weights_cursor cursor = { 0, 0 };
 	int g = 0;
 
 	for (int m = 0; m < side->kept_count; m += PAIR)
@@ -167,7 +168,7 @@ INLINE void multiply_block(const struct pass *pass, const struct side *side,
 }
 
 /* The side of a block, which need not exist. */
-static const struct side *side_of(struct pass *pass, int block)
+static const struct side *side_of(struct tiles_pass *pass, int block)
 {
 	const struct linear_shape *shape = pass->shape;
 	struct side *side = &pass->sides[(block + SIDES) % SIDES];
@@ -188,7 +189,7 @@ static const struct side *side_of(struct pass *pass, int block)
 	return side;
 }
 
-INLINE void multiply_all(struct pass *pass, int parts)
+INLINE void multiply_all(struct tiles_pass *pass, int parts)
 {
 	const int blocks = pass->shape->blocks;
 	const struct side *last = side_of(pass, -2);
@@ -203,7 +204,7 @@ INLINE void multiply_all(struct pass *pass, int parts)
 	}
 }
 
-static void finish(const struct pass *pass, const float *bias, float *out)
+static void finish(const struct tiles_pass *pass, const float *bias, float *out)
 {
 	const struct linear_batch *batch = pass->batch;
 	const int outputs = pass->shape->outputs;
@@ -238,7 +239,7 @@ void ISA_NAME(linear_forward_tiles)(const struct linear_shape *shape,
 				    const struct linear_batch *batch,
 				    float *out, void *scratch)
 {
-	struct pass pass = {
+	struct tiles_pass pass = {
 		.shape = shape,
 		.batch = batch,
 		.weights = parameters->weights,

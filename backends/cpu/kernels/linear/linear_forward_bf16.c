@@ -28,7 +28,7 @@
 #define OUTPUTS 8 /* 24 sums, 3 vectors of inputs, one of weights */
 #define MOST_VECTORS (PAIRS_PLACES / LANES)
 
-struct pass {
+struct bf16_pass {
 	const struct linear_shape *shape;
 	const struct linear_batch *batch;
 	const float *weights;
@@ -49,7 +49,7 @@ static int group_of(const struct linear_shape *shape)
 	return most < shape->blocks ? most : shape->blocks;
 }
 
-static size_t cut(struct pass *pass, const struct linear_shape *shape,
+static size_t cut(struct bf16_pass *pass, const struct linear_shape *shape,
 		  int count, void *scratch)
 {
 	const int vectors = group_of(shape) * shape->block / LANES;
@@ -66,13 +66,13 @@ static size_t cut(struct pass *pass, const struct linear_shape *shape,
 size_t ISA_NAME(linear_forward_bf16_scratch)(const struct linear_shape *shape,
 					     int count)
 {
-	struct pass pass;
+	struct bf16_pass pass;
 
 	return cut(&pass, shape, count, NULL);
 }
 
 /* Where the vectors of the group are, whose blocks are step floats apart. */
-static void find_vectors(struct pass *pass, const float *from, size_t step)
+static void find_vectors(struct bf16_pass *pass, const float *from, size_t step)
 {
 	const int block = pass->shape->block;
 
@@ -90,12 +90,12 @@ WITH_BF16 INLINE __m512bh rounded(const float *low, const float *high)
 }
 
 /* Pairs of a packed row. */
-INLINE int pairs_of(const struct pass *pass)
+INLINE int pairs_of(const struct bf16_pass *pass)
 {
 	return (pass->vectors + 1) / 2 * LANES;
 }
 
-WITH_BF16 static void pack_sample(struct pass *pass, int b)
+WITH_BF16 static void pack_sample(struct bf16_pass *pass, int b)
 {
 	static const float zeros[LANES];
 	const struct linear_batch *batch = pass->batch;
@@ -129,7 +129,7 @@ INLINE __m256 fold(const vec *sums)
 }
 
 /* Adds to sums what two vectors of each row give; packs is a constant. */
-WITH_BF16 INLINE void add_vectors(const struct pass *pass,
+WITH_BF16 INLINE void add_vectors(const struct bf16_pass *pass,
 				  vec sums[SAMPLES][OUTPUTS], int v, int o,
 				  const uint32_t *in, uint32_t *rows,
 				  int samples, int packs)
@@ -161,7 +161,7 @@ WITH_BF16 INLINE void add_vectors(const struct pass *pass,
 }
 
 /* Some samples from b on, for OUTPUTS from o on; samples is a constant. */
-WITH_BF16 INLINE void multiply(const struct pass *pass, int b, int o,
+WITH_BF16 INLINE void multiply(const struct bf16_pass *pass, int b, int o,
 			       int samples, int packs)
 {
 	const uint32_t *in = pass->in + b * pairs_of(pass);
@@ -192,7 +192,7 @@ WITH_BF16 INLINE void multiply(const struct pass *pass, int b, int o,
 }
 
 /* The share of SAMPLES samples, from b on, of the rows behind these outputs. */
-INLINE void fetch_next(const struct pass *pass, int b, int o)
+INLINE void fetch_next(const struct bf16_pass *pass, int b, int o)
 {
 	const int count = pass->batch->count;
 	const int floats = OUTPUTS * pass->shape->block;
@@ -209,7 +209,7 @@ INLINE void fetch_next(const struct pass *pass, int b, int o)
 	}
 }
 
-WITH_BF16 static void multiply_outputs(const struct pass *pass, int o)
+WITH_BF16 static void multiply_outputs(const struct bf16_pass *pass, int o)
 {
 	const int count = pass->batch->count;
 	int b = SAMPLES;
@@ -229,7 +229,7 @@ WITH_BF16 static void multiply_outputs(const struct pass *pass, int o)
 		multiply(pass, b, o, 1, 0);
 }
 
-static void multiply_group(struct pass *pass)
+static void multiply_group(struct bf16_pass *pass)
 {
 	const struct linear_shape *shape = pass->shape;
 
@@ -244,7 +244,7 @@ static void multiply_group(struct pass *pass)
 		multiply_outputs(pass, o);
 }
 
-static void finish(const struct pass *pass)
+static void finish(const struct bf16_pass *pass)
 {
 	const int all = pass->batch->count * pass->shape->outputs;
 	const uint8_t *keep = pass->batch->keep_out;
@@ -268,7 +268,7 @@ void ISA_NAME(linear_forward_bf16)(const struct linear_shape *shape,
 {
 	const size_t outputs = (size_t)shape->outputs;
 	const int group = group_of(shape);
-	struct pass pass = {
+	struct bf16_pass pass = {
 		.shape = shape,
 		.batch = batch,
 		.weights = parameters->weights,

@@ -25,7 +25,7 @@
 #define SIDES 3
 
 /* The next weights to be transposed: tile n of outputs, from place at on. */
-struct cursor {
+struct weights_cursor {
 	int n, at;
 };
 
@@ -40,7 +40,7 @@ struct side {
 	size_t fetch_in, fetch_weights; /* to those of the block after it */
 };
 
-struct pass {
+struct tiles_pass {
 	const struct linear_shape *shape;
 	const struct linear_batch *batch;
 	const float *weights;
@@ -189,8 +189,8 @@ INLINE void store_half_pair(amx_tile *tile, int row, vec even, vec odd,
 }
 
 /* 32 places, or the 16 that are left, of one sample that is kept. */
-INLINE void pack_sample(const struct pass *pass, const struct side *side, int i,
-			int d, int parts, int half)
+INLINE void pack_sample(const struct tiles_pass *pass, const struct side *side,
+			int i, int d, int parts, int half)
 {
 	const struct linear_batch *batch = pass->batch;
 	const float *x = batch->in + (size_t)side->kept[i] * batch->sample +
@@ -208,8 +208,8 @@ INLINE void pack_sample(const struct pass *pass, const struct side *side, int i,
 }
 
 /* PLACES places of 16 outputs, from the cursor on, which moves on. */
-INLINE void pack_outputs(const struct pass *pass, const struct side *side,
-			 struct cursor *cursor, int parts)
+INLINE void pack_outputs(const struct tiles_pass *pass, const struct side *side,
+			 struct weights_cursor *cursor, int parts)
 {
 	const struct linear_shape *shape = pass->shape;
 	const int d = cursor->at / AMX_DEPTH;

@@ -130,33 +130,33 @@ INLINE void ahead_fetch(struct ahead *ahead)
  */
 #define GROUP 2 /* words */
 
-struct rows {
+struct words {
 	int block, from, to; /* words */
 };
 
 /* A group of all words, from one of them on. */
-INLINE struct rows rows_from(int block, int word, int words)
+INLINE struct words rows_from(int block, int word, int words)
 {
 	const int to = word + GROUP;
 
-	return (struct rows){ block, word, to < words ? to : words };
+	return (struct words){ block, word, to < words ? to : words };
 }
 
 /* Place of their first weight. */
-INLINE size_t rows_at(const struct linear_shape *shape, struct rows rows)
+INLINE size_t rows_at(const struct linear_shape *shape, struct words rows)
 {
 	return linear_weight_at(shape, rows.from * WORD, rows.block, 0);
 }
 
 /* The output behind their last one. */
-INLINE int rows_end(const struct linear_shape *shape, struct rows rows)
+INLINE int rows_end(const struct linear_shape *shape, struct words rows)
 {
 	const int past = rows.to * WORD;
 
 	return past < shape->outputs ? past : shape->outputs;
 }
 
-INLINE size_t rows_weights(const struct linear_shape *shape, struct rows rows)
+INLINE size_t rows_weights(const struct linear_shape *shape, struct words rows)
 {
 	return linear_weight_at(shape, rows_end(shape, rows) - rows.from * WORD,
 				0, 0);

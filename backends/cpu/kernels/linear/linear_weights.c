@@ -14,7 +14,7 @@
 /* Some rows, on the way back to their weights. */
 struct weights_pass {
 	const struct backward *backward;
-	struct rows rows;
+	struct words rows;
 	const float *in; /* of all samples, as neighbours */
 };
 
@@ -49,7 +49,7 @@ INLINE void weights_tile(const void *weights_pass, int at, struct ahead *next,
 }
 
 void VEC_NAME(linear_weights)(const struct backward *backward,
-			      struct rows rows, const float *in,
+			      struct words rows, const float *in,
 			      struct ahead *next)
 {
 	const struct weights_pass pass = { backward, rows, in };

@@ -88,14 +88,15 @@ INLINE void row_unpool(const float *dy, const uint8_t *winners,
  * Floats from one point of dm to the next: not a whole number of pages, or all
  * points of a plane would compete for one set of a cache.
  */
-static int dm_point(const struct part *part)
+static int dm_point(const struct stem_part *part)
 {
 	return (part->kept * part->vectors + DM_PAD) * LANES;
 }
 
 /* Row r of dM of all kept planes. */
-INLINE void planes_unpool(const struct part *part, const struct tables *tables,
-			  int from, int to, float *dm)
+INLINE void planes_unpool(const struct stem_part *part,
+			  const struct tables *tables, int from, int to,
+			  float *dm)
 {
 	const int next = dm_point(part);
 
@@ -117,7 +118,7 @@ INLINE void planes_unpool(const struct part *part, const struct tables *tables,
 }
 
 /* The outermost points have a part in the outermost rows of outputs alone. */
-static void part_unpool(const struct part *part,
+static void part_unpool(const struct stem_part *part,
 			const float coefficients[STEM_TILE], float scale,
 			float *dm)
 {
@@ -188,9 +189,8 @@ static size_t tail_size(const struct stem_shape *shape)
 	return tail_count(shape) + tail_count(shape) / sizeof(float);
 }
 
-static void part_of_tail(struct part *part, const struct stem_batch *batch,
-			 const float *dy, const uint8_t *winners,
-			 float *tail)
+static void part_of_tail(struct stem_part *part, const struct stem_batch *batch,
+			 const float *dy, const uint8_t *winners, float *tail)
 {
 	const struct stem_shape *shape = part->shape;
 	const struct stem_lanes lanes = stem_lanes_of(shape);
@@ -210,9 +210,9 @@ static void part_of_tail(struct part *part, const struct stem_batch *batch,
 			part->planes[part->kept++] = o;
 }
 
-static void part_of_sample(struct part *part, const struct stem_batch *batch,
-			   int sample, const float *dy,
-			   const uint8_t *winners)
+static void part_of_sample(struct stem_part *part,
+			   const struct stem_batch *batch, int sample,
+			   const float *dy, const uint8_t *winners)
 {
 	const struct stem_shape *shape = part->shape;
 	const struct stem_lanes lanes = stem_lanes_of(shape);
@@ -270,7 +270,7 @@ size_t ISA_NAME(stem_backward_scratch)(const struct stem_shape *shape)
  * part's, of dropped planes too, into the second cache: those of a batch do not
  * stay there from the way forward to the way back.
  */
-INLINE void next_fetch(const struct part *part, int share)
+INLINE void next_fetch(const struct stem_part *part, int share)
 {
 	const size_t size = (size_t)(part->shape->outputs * part->plane);
 	const size_t from = size + (size_t)share * size / STEM_POINTS;
@@ -285,7 +285,7 @@ INLINE void next_fetch(const struct part *part, int share)
 }
 
 /* dv of one part. */
-static void part_backward(const struct part *part, int is_tail,
+static void part_backward(const struct stem_part *part, int is_tail,
 			  const float *points, float scale, float *dm,
 			  float *dv)
 {
@@ -321,7 +321,7 @@ void ISA_NAME(stem_backward)(const struct stem_shape *shape,
 	float *tail = dv + dv_size(shape);
 	float *finish = tail + tail_size(shape);
 	float *planes = finish + finish_size(shape);
-	struct part part = { .shape = shape, .planes = (void *)planes };
+	struct stem_part part = { .shape = shape, .planes = (void *)planes };
 
 #ifdef __AMX_BF16__
 	if (stem_is_direct(shape)) {

@@ -29,7 +29,7 @@
 #include "backends/cpu/kernels/simd/scratch.h"
 
 /* What a call works with. */
-struct task {
+struct data_task {
 	struct direct_data data;
 	const struct stem_batch *batch;
 	const amx_tile *weights;
@@ -50,8 +50,8 @@ static size_t sums_size(const struct direct_data *data)
 }
 
 /* Cuts scratch; without any, only counts its floats. */
-static size_t task_lay_out(struct task *task, const struct stem_shape *shape,
-			   float *scratch)
+static size_t task_lay_out(struct data_task *task,
+			   const struct stem_shape *shape, float *scratch)
 {
 	const struct direct_data data = direct_data_of(shape);
 	const size_t deep = (size_t)(data.blocks * DEEP) * sizeof(amx_tile);
@@ -76,7 +76,7 @@ static size_t task_lay_out(struct task *task, const struct stem_shape *shape,
 
 size_t ISA_NAME(stem_direct_backward_scratch)(const struct stem_shape *shape)
 {
-	struct task task = { 0 };
+	struct data_task task = { 0 };
 
 	return task_lay_out(&task, shape, NULL);
 }
@@ -103,7 +103,7 @@ struct finish {
 	const struct constants *constants;
 };
 
-static struct finish finish_begin(const struct task *task, int sample,
+static struct finish finish_begin(const struct data_task *task, int sample,
 				  int group)
 {
 	const struct direct_data *data = &task->data;
@@ -258,7 +258,7 @@ static void block_multiply(const struct direct_data *data,
 }
 
 /* The gradient by the first convolution of a sample, added to sums. */
-static void sample_correlate(const struct task *task)
+static void sample_correlate(const struct data_task *task)
 {
 	const struct direct_data *data = &task->data;
 	const int tiles = data->blocks * DEEP;
@@ -283,7 +283,7 @@ static void sample_correlate(const struct task *task)
 }
 
 /* Where a sample's dy and winners begin. */
-static size_t source_at(const struct task *task, int sample)
+static size_t source_at(const struct data_task *task, int sample)
 {
 	const struct stem_shape *shape = task->data.shape;
 
@@ -291,7 +291,7 @@ static size_t source_at(const struct task *task, int sample)
 }
 
 /* A sample's dz, where its products load it. */
-static void sample_unpool(const struct task *task, int sample)
+static void sample_unpool(const struct data_task *task, int sample)
 {
 	const struct stem_shape *shape = task->data.shape;
 	const struct direct_source source = {
@@ -311,7 +311,7 @@ static void sample_unpool(const struct task *task, int sample)
 }
 
 /* dx of a sample whose dz is there. */
-static void sample_multiply(const struct task *task, int sample)
+static void sample_multiply(const struct data_task *task, int sample)
 {
 	const struct direct_data *data = &task->data;
 	const amx_tile *weights = task->weights;
@@ -345,11 +345,11 @@ void ISA_NAME(stem_direct_backward)(const struct stem_shape *shape,
 				    float *first_bias, float *scratch)
 {
 	const int image = shape->channels * shape->height * shape->width;
-	struct task task = { .batch = batch,
-			     .weights = (const amx_tile *)tiles,
-			     .dy = dy,
-			     .winners = winners,
-			     .signs = signs };
+	struct data_task task = { .batch = batch,
+				  .weights = (const amx_tile *)tiles,
+				  .dy = dy,
+				  .winners = winners,
+				  .signs = signs };
 	const struct direct_data *data = &task.data;
 
 	task_lay_out(&task, shape, scratch);

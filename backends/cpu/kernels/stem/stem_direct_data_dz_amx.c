@@ -29,7 +29,7 @@ void ISA_NAME(direct_dz_clear)(const struct direct_data *data, uint16_t *dz)
 }
 
 /* 32 outputs, from the first one on, of up to SIDE windows. */
-struct windows {
+struct pool_windows {
 	const float *dy;
 	const uint8_t *winners;
 	const int32_t *kept;
@@ -39,14 +39,15 @@ struct windows {
 };
 
 /* Where an output begins; those that there are not are all the first one. */
-INLINE size_t output_at(const struct windows *windows, int output,
+INLINE size_t output_at(const struct pool_windows *windows, int output,
 			int outputs)
 {
 	return output < outputs ? (size_t)output * windows->plane : 0;
 }
 
 /* A dy for each window, 0 if its plane is dropped. */
-INLINE __m512 dy_load(const struct windows *windows, int output, int outputs)
+INLINE __m512 dy_load(const struct pool_windows *windows, int output,
+		      int outputs)
 {
 	const vec value = vec_set(windows->scale) *
 			  (vec)_mm512_maskz_loadu_ps(
@@ -61,7 +62,7 @@ INLINE __m512 dy_load(const struct windows *windows, int output, int outputs)
  * Four outputs and the four 8 further on; to[0], for one, has windows 0 and 8
  * of the former and 0 and 8 of the latter, a quarter each.
  */
-INLINE void quarter_load(const struct windows *windows, int output,
+INLINE void quarter_load(const struct pool_windows *windows, int output,
 			 int outputs, __m512i to[4])
 {
 	__m512i rows[4], low[2], high[2];
@@ -81,7 +82,7 @@ INLINE void quarter_load(const struct windows *windows, int output,
 }
 
 /* 16 outputs: windows i and i + 8, two halves of eight outputs each. */
-INLINE void half_transpose(const struct windows *windows, int output,
+INLINE void half_transpose(const struct pool_windows *windows, int output,
 			   int outputs, __m512i eights[8])
 {
 	__m512i quarters[2][4];
@@ -97,7 +98,7 @@ INLINE void half_transpose(const struct windows *windows, int output,
 }
 
 /* Bytes of outputs output, output + 8, + 16 and + 24, a quarter each. */
-INLINE __m512i winners_load(const struct windows *windows, int output,
+INLINE __m512i winners_load(const struct pool_windows *windows, int output,
 			    int outputs)
 {
 	__m128i rows[4];
@@ -136,7 +137,7 @@ INLINE void winners_transpose(const __m512i pairs[4], uint8_t (*to)[AMX_DEPTH])
 }
 
 /* outputs is a constant where there are all. */
-INLINE void windows_transpose(const struct windows *windows, int outputs,
+INLINE void windows_transpose(const struct pool_windows *windows, int outputs,
 			      uint16_t (*dz)[AMX_DEPTH],
 			      uint8_t (*winners)[AMX_DEPTH])
 {
@@ -182,12 +183,13 @@ INLINE void window_store(const uint16_t *dz, const uint8_t *winners,
 }
 
 /* The pixels of 32 outputs, by windows. */
-struct cursor {
+struct window_cursor {
 	uint16_t *to; /* the upper left one of the next window */
 	int left;     /* windows of its row, with it */
 };
 
-INLINE void cursor_move(struct cursor *cursor, const struct direct_data *data)
+INLINE void cursor_move(struct window_cursor *cursor,
+			const struct direct_data *data)
 {
 	cursor->to += 2 * data->pitch;
 	if (--cursor->left)
@@ -199,8 +201,8 @@ INLINE void cursor_move(struct cursor *cursor, const struct direct_data *data)
 
 /* 32 outputs of up to SIDE windows. */
 static void windows_unpool(const struct direct_data *data,
-			   const struct windows *windows, int count,
-			   int outputs, struct cursor *cursor)
+			   const struct pool_windows *windows, int count,
+			   int outputs, struct window_cursor *cursor)
 {
 	const size_t pitch = (size_t)data->pitch;
 	const size_t below = (size_t)data->columns * pitch;
@@ -224,11 +226,12 @@ void ISA_NAME(direct_dz_fill)(const struct direct_data *data,
 
 	dz += data->before * data->pitch;
 	for (int o = 0; o < data->pitch; o += AMX_DEPTH) {
-		struct cursor cursor = { dz + o, (data->columns - 2) / 2 };
+		struct window_cursor cursor = { dz + o,
+						(data->columns - 2) / 2 };
 
 		for (int p = 0; p < plane; p += SIDE) {
 			const int count = plane - p < SIDE ? plane - p : SIDE;
-			const struct windows windows = {
+			const struct pool_windows windows = {
 				.dy = source->dy + o * plane + p,
 				.winners = source->winners + o * plane + p,
 				.kept = source->kept + o,

@@ -25,14 +25,14 @@
 #define COLUMN (STEM_SIDE * SQUARE) /* floats of the sums of taps r */
 
 /* What is in the scratch. */
-struct space {
+struct amx_space {
 	uint8_t *dz;
 	uint8_t *planes; /* a */
 	float *transposed; /* see stem_pairs_fill() */
 };
 
 /* Cuts scratch; returns the bytes that this takes. */
-static size_t space_cut(struct space *space, const struct stem_shape *shape,
+static size_t space_cut(struct amx_space *space, const struct stem_shape *shape,
 			int count, float *scratch)
 {
 	const struct stem_pairs pairs = stem_pairs_of(shape, count);
@@ -52,7 +52,7 @@ static size_t space_cut(struct space *space, const struct stem_shape *shape,
 
 size_t ISA_NAME(stem_direct_weights_scratch)(const struct stem_shape *shape)
 {
-	struct space space;
+	struct amx_space space;
 
 	return space_cut(&space, shape, stem_group(shape, LANES), NULL) /
 	       sizeof(float);
@@ -171,7 +171,7 @@ static void column_add(const struct column *column, struct stem_unpool *unpool,
 }
 
 /* All products of a block of outputs, while the next one's dz is made. */
-static void block_multiply(const struct space *space,
+static void block_multiply(const struct amx_space *space,
 			   const struct stem_pairs *pairs, int o,
 			   struct stem_unpool *unpool, float *sums)
 {
@@ -206,7 +206,7 @@ void ISA_NAME(stem_direct_weights)(const struct stem_shape *shape,
 {
 	const struct stem_pairs pairs = stem_pairs_of(shape, batch->count);
 	struct stem_unpool unpool;
-	struct space space;
+	struct amx_space space;
 
 	if (batch->count == 0)
 		return;

@@ -189,7 +189,7 @@ size_t VEC_NAME(part_finish_scratch)(const struct stem_shape *shape,
 }
 
 /* Plane i of all vectors of the part: to sums and to the bias. */
-static void plane_finish(const struct part *part, int i, const float *dv,
+static void plane_finish(const struct stem_part *part, int i, const float *dv,
 			 const uint8_t *signs, const float *pixels, float *bias,
 			 float *sums)
 {
@@ -212,7 +212,7 @@ static void plane_finish(const struct part *part, int i, const float *dv,
 	}
 }
 
-void VEC_NAME(part_finish)(const struct part *part,
+void VEC_NAME(part_finish)(const struct stem_part *part,
 			   const struct stem_batch *batch, const float *dv,
 			   const uint8_t *signs, float *first,
 			   float *first_bias, float *scratch)

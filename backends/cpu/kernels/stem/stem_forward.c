@@ -37,7 +37,7 @@
 #define BLOCK 32 /* most planes */
 
 /* Vectors that are done together. */
-struct strip {
+struct vector_strip {
 	int count;
 	int vectors[STRIP]; /* of the group's */
 	int samples[STRIP]; /* whose tiles they are; TAIL: several ones' */
@@ -45,8 +45,8 @@ struct strip {
 };
 
 /* Planes of a strip's vectors, the first one on, that are done together. */
-struct block {
-	const struct strip *strip;
+struct plane_block {
+	const struct vector_strip *strip;
 	int first;
 	int count;
 	int planes[BLOCK];
@@ -69,9 +69,10 @@ size_t ISA_NAME(stem_forward_scratch)(const struct stem_shape *shape)
 }
 
 /* Outputs of a block. */
-static void block_leave(const struct task *task, const struct block *block)
+static void block_leave(const struct task *task,
+			const struct plane_block *block)
 {
-	const struct strip *strip = block->strip;
+	const struct vector_strip *strip = block->strip;
 	const size_t stride = stem_stride(block->count,
 					  strip->count - block->first);
 	const float *products = task->products;
@@ -89,10 +90,10 @@ static void block_leave(const struct task *task, const struct block *block)
  * winners: one of STEM_POINTS shares of a block's planes. A vector's first line
  * is enough, since the next one begins in its second.
  */
-INLINE void outputs_fetch(const struct task *task, const struct block *block,
-			  int share)
+INLINE void outputs_fetch(const struct task *task,
+			  const struct plane_block *block, int share)
 {
-	const struct strip *strip = block->strip;
+	const struct vector_strip *strip = block->strip;
 	const int end = (share + 1) * block->count / STEM_POINTS;
 
 	for (int r = share * block->count / STEM_POINTS; r < end; r++)
@@ -114,7 +115,8 @@ INLINE void outputs_fetch(const struct task *task, const struct block *block,
 }
 
 /* M of a block. */
-static void block_multiply(const struct task *task, const struct block *block)
+static void block_multiply(const struct task *task,
+			   const struct plane_block *block)
 {
 	const struct stem_shape *shape = task->shape;
 	const int vectors = block->strip->count;
@@ -144,7 +146,7 @@ static void block_multiply(const struct task *task, const struct block *block)
 }
 
 /* Of the planes wanted by a strip's vectors, the first one on; the next one. */
-static int plane_next(const struct task *task, const struct strip *strip,
+static int plane_next(const struct task *task, const struct vector_strip *strip,
 		      int first, int plane)
 {
 	for (; plane < task->shape->outputs; plane++)
@@ -156,10 +158,10 @@ static int plane_next(const struct task *task, const struct strip *strip,
 }
 
 /* Blocks of nearly one size, since products of few rows are slower. */
-static void vectors_leave(const struct task *task, const struct strip *strip,
-			  int first)
+static void vectors_leave(const struct task *task,
+			  const struct vector_strip *strip, int first)
 {
-	struct block block = { .strip = strip, .first = first };
+	struct plane_block block = { .strip = strip, .first = first };
 	int left = 0, plane = 0;
 
 	while ((plane = plane_next(task, strip, first, plane)) <
@@ -182,7 +184,8 @@ static void vectors_leave(const struct task *task, const struct strip *strip,
 	}
 }
 
-static void strip_forward(const struct task *task, const struct strip *strip)
+static void strip_forward(const struct task *task,
+			  const struct vector_strip *strip)
 {
 	const int last = strip->count - 1;
 
@@ -199,7 +202,7 @@ static void samples_forward(const struct task *task, int sample, int samples,
 			    int has_tail)
 {
 	const int main = task->lanes.main, apart = samples * main;
-	struct strip strip = { 0 };
+	struct vector_strip strip = { 0 };
 
 	for (int i = 0; i < apart + has_tail; i++) {
 		const int v = strip.count++, is_tail = i == apart;

@@ -30,7 +30,7 @@
 #define DV_PLANE (STEM_POINTS * LANES)
 
 /* What all blocks of one point and one or two vectors have in common. */
-struct product {
+struct point_product {
 	const int *planes;
 	int kept;
 	int middle;
@@ -38,7 +38,7 @@ struct product {
 };
 
 /* rows planes i of columns vectors, both constants; dv has middle planes. */
-INLINE void block_multiply(const struct product *product, const float *u,
+INLINE void block_multiply(const struct point_product *product, const float *u,
 			   const float *dm, int rows, int columns, float *dv)
 {
 	const size_t middle = (size_t)product->middle;
@@ -79,7 +79,7 @@ INLINE void block_multiply(const struct product *product, const float *u,
 		break
 
 /* A block whose number of rows is a constant in each case. */
-INLINE void rows_multiply(const struct product *product, const float *u,
+INLINE void rows_multiply(const struct point_product *product, const float *u,
 			  const float *dm, int rows, int columns, float *dv)
 {
 	switch (rows) {
@@ -95,22 +95,23 @@ INLINE void rows_multiply(const struct product *product, const float *u,
  * for each row.
  */
 static __attribute__((noinline)) void
-pair_multiply(const struct product *product, const float *u, const float *dm,
-	      int rows, float *dv)
+pair_multiply(const struct point_product *product, const float *u,
+	      const float *dm, int rows, float *dv)
 {
 	rows_multiply(product, u, dm, rows, 2, dv);
 }
 
 static __attribute__((noinline)) void
-single_multiply(const struct product *product, const float *u, const float *dm,
-		int rows, float *dv)
+single_multiply(const struct point_product *product, const float *u,
+		const float *dm, int rows, float *dv)
 {
 	rows_multiply(product, u, dm, rows, 1, dv);
 }
 
 /* All planes i of one or two vectors, in blocks as even as they can be. */
-static void columns_multiply(const struct product *product, const float *u,
-			     const float *dm, int columns, float *dv)
+static void columns_multiply(const struct point_product *product,
+			     const float *u, const float *dm, int columns,
+			     float *dv)
 {
 	const int most = columns == 2 ? PAIR_ROWS : SINGLE_ROWS;
 	int blocks = (product->middle + most - 1) / most;
@@ -128,10 +129,10 @@ static void columns_multiply(const struct product *product, const float *u,
 	}
 }
 
-void VEC_NAME(part_multiply)(const struct part *part, int point,
+void VEC_NAME(part_multiply)(const struct stem_part *part, int point,
 			     const float *u, const float *dm, float *dv)
 {
-	const struct product product = {
+	const struct point_product product = {
 		.planes = part->planes,
 		.kept = part->kept,
 		.middle = part->shape->middle,

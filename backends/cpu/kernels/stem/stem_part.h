@@ -9,7 +9,7 @@
 #include "backends/cpu/kernels/stem/stem_kernels.h"
 #include "backends/cpu/kernels/winograd/winograd.h"
 
-struct part {
+struct stem_part {
 	const struct stem_shape *shape;
 	int vector;  /* of the group: the first one */
 	int vectors; /* from there on */
@@ -31,7 +31,7 @@ struct part {
  * U[planes[k]][i] dM[k], with u = U[outputs][middle] and dm = dM[kept][vectors]
  * [LANES] of this point.
  */
-void VEC_NAME(part_multiply)(const struct part *part, int point,
+void VEC_NAME(part_multiply)(const struct stem_part *part, int point,
 			     const float *u, const float *dm, float *dv);
 
 /*
@@ -40,7 +40,7 @@ void VEC_NAME(part_multiply)(const struct part *part, int point,
  */
 size_t VEC_NAME(part_finish_scratch)(const struct stem_shape *shape,
 				     int vectors);
-void VEC_NAME(part_finish)(const struct part *part,
+void VEC_NAME(part_finish)(const struct stem_part *part,
 			   const struct stem_batch *batch, const float *dv,
 			   const uint8_t *signs, float *first,
 			   float *first_bias, float *scratch);

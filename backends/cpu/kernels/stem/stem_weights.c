@@ -60,7 +60,7 @@ struct space {
 };
 
 /* Sample's place in the batch, its first row of tiles and how many. */
-struct strip {
+struct tile_strip {
 	int sample;
 	int tile_row, tile_rows;
 };
@@ -140,8 +140,8 @@ static void corners_place(const struct stem_shape *shape,
 
 /* The planes between under a strip; two rows may be the last strip's. */
 static void strip_compute(const struct stem_shape *shape,
-			  const struct space *space, const struct strip *strip,
-			  const float *image)
+			  const struct space *space,
+			  const struct tile_strip *strip, const float *image)
 {
 	const int done = strip->tile_row ? 2 : 0; /* rows of the strip before */
 	float *planes = space->planes;
@@ -263,7 +263,7 @@ static void list_add(const struct list *list, const float *planes, int row,
 /* A strip of all kept planes, whose planes between are in the scratch. */
 static void strip_add(const struct stem_shape *shape,
 		      const struct space *space, const struct stem_batch *batch,
-		      const struct strip *strip, const float *dy,
+		      const struct tile_strip *strip, const float *dy,
 		      const uint8_t *winners, float *dw,
 		      float *dbias)
 {
@@ -306,7 +306,7 @@ static void sample_add(const struct stem_shape *shape,
 
 	for (int y = 0; y < space->tile_rows; y += space->strip) {
 		const int left = space->tile_rows - y;
-		const struct strip strip = {
+		const struct tile_strip strip = {
 			.sample = sample, .tile_row = y,
 			.tile_rows = left < space->strip ? left : space->strip
 		};

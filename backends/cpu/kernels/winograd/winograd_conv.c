@@ -53,16 +53,16 @@ INLINE void make_window(int side, int window, const vec *points, vec *weights)
 }
 
 /* Where a tile is: its first output's pixel, and its sample. */
-struct place {
+struct tile_place {
 	int sample, y, x;
 };
 
-INLINE struct place place_of(const struct winograd_tiles *tiles, int t)
+INLINE struct tile_place place_of(const struct winograd_tiles *tiles, int t)
 {
 	const int each = tiles->rows * tiles->columns;
 	const int in_sample = (tiles->first + t) % each;
 
-	return (struct place){
+	return (struct tile_place){
 		.sample = (tiles->first + t) / each,
 		.y = in_sample / tiles->columns * tiles->output,
 		.x = in_sample % tiles->columns * tiles->output,
@@ -70,13 +70,13 @@ INLINE struct place place_of(const struct winograd_tiles *tiles, int t)
 }
 
 /* Of count places from first on, those that are in a plane of this length. */
-struct span {
+struct clip {
 	int from, to;
 };
 
-INLINE struct span span_of(int first, int count, int length)
+INLINE struct clip span_of(int first, int count, int length)
 {
-	return (struct span){
+	return (struct clip){
 		.from = first < 0 ? -first : 0,
 		.to = first + count > length ? length - first : count,
 	};
@@ -127,7 +127,7 @@ INLINE void store_point(struct points points, vec value)
  */
 INLINE void window_points(int side, int whole, const float *in, ptrdiff_t first,
 			  ptrdiff_t row, ptrdiff_t pixel, int ahead,
-			  struct span down, struct span across,
+			  struct clip down, struct clip across,
 			  struct points points, size_t point)
 {
 	vec made[MOST_SIDE][MOST_SIDE];
@@ -169,10 +169,10 @@ INLINE void data_of(int side, const struct winograd_planes *planes,
 
 	for (int t = 0; t < tiles->count;
 	     t++, points = behind(points, tiles->tile)) {
-		const struct place place = place_of(tiles, t);
+		const struct tile_place place = place_of(tiles, t);
 		const int y = place.y - pad, x = place.x - pad;
-		const struct span down = span_of(y, side, planes->height);
-		const struct span across = span_of(x, side, planes->width);
+		const struct clip down = span_of(y, side, planes->height);
+		const struct clip across = span_of(x, side, planes->width);
 		const float *from = in + (size_t)place.sample * planes->sample;
 		const ptrdiff_t first = y * row + x * pixel;
 		const int whole = !down.from && !across.from &&
@@ -280,7 +280,7 @@ INLINE void outputs_of(int side, int output,
 	const size_t row = (size_t)planes->width * pixel;
 
 	for (int t = 0; t < tiles->count; t++, points += tiles->tile) {
-		const struct place place = place_of(tiles, t);
+		const struct tile_place place = place_of(tiles, t);
 		const int down = span_of(place.y, output,
 					 planes->height).to;
 		const int across = span_of(place.x, output,
@@ -359,7 +359,7 @@ INLINE void points_of(int side, int output,
 	vec sums[GATHER_BLOCK / LANES] = { { 0 } };
 
 	for (int t = 0; t < tiles->count; t++, points += tiles->tile) {
-		const struct place place = place_of(tiles, t);
+		const struct tile_place place = place_of(tiles, t);
 		const int down = span_of(place.y, output,
 					 planes->height).to;
 		const int across = span_of(place.x, output,
