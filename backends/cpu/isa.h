@@ -3,7 +3,7 @@
 #define BACKENDS_CPU_ISA_H
 
 #include "backends/contract/backend.h"
-#include "backends/cpu/kernels.h"
+#include "backends/cpu/kernels/kernels.h"
 
 /* The best build that this CPU has, or BENCH_ISA's. NULL: an error. */
 const struct cpu_kernels *cpu_choose_kernels(struct error *err);

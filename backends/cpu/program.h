@@ -5,7 +5,7 @@
 #ifndef BACKENDS_CPU_PROGRAM_H
 #define BACKENDS_CPU_PROGRAM_H
 
-#include "backends/cpu/kernels.h"
+#include "backends/cpu/kernels/kernels.h"
 #include "backends/cpu/solver.h"
 #include "backends/host/host.h"
 #include "backends/host/storage.h"

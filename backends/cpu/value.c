@@ -1,6 +1,6 @@
 #include "backends/cpu/value.h"
 
-#include "backends/cpu/kernels.h"
+#include "backends/cpu/kernels/kernels.h"
 
 struct cpu_value cpu_value_common(struct shape shape)
 {

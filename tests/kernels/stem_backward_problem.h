@@ -5,7 +5,7 @@
 #ifndef TESTS_STEM_BACKWARD_PROBLEM_H
 #define TESTS_STEM_BACKWARD_PROBLEM_H
 
-#include "backends/cpu/kernels.h"
+#include "backends/cpu/kernels/kernels.h"
 #include "tests/kernels/stem_draw.h"
 
 #define GUARD 16 /* floats after what is aligned, to stay as they are */

@@ -5,7 +5,7 @@
 #ifndef TESTS_STEM_FORWARD_PROBLEM_H
 #define TESTS_STEM_FORWARD_PROBLEM_H
 
-#include "backends/cpu/kernels.h"
+#include "backends/cpu/kernels/kernels.h"
 #include "tests/kernels/stem_draw.h"
 
 /* A group of samples, and what is right for them. */

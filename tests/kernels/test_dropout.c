@@ -1,7 +1,7 @@
 /* Dropout of every build: its choices, and what they do to elements. */
 #include <float.h>
 
-#include "backends/cpu/kernels.h"
+#include "backends/cpu/kernels/kernels.h"
 #include "tests/kernels/stem_draw.h"
 
 #define MOST 9300

@@ -1,6 +1,6 @@
 /* The cpu backend's kernels of single elements, where what they write is what
  * they read: the same bits as elsewhere. */
-#include "backends/cpu/kernels.h"
+#include "backends/cpu/kernels/kernels.h"
 
 #include "tests/kernels/subject.h"
 

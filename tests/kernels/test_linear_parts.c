@@ -5,7 +5,7 @@
  */
 #include "tests/kernels/linear_run.h"
 
-#include "backends/cpu/kernels.h"
+#include "backends/cpu/kernels/kernels.h"
 #include "tests/kernels/skipping.h"
 
 #define PARTS 3

@@ -1,7 +1,7 @@
 /* Batch norm on the cpu backend: its sums, of values that cancel badly, and
  * what is done along with it. On every backend: both modes, at variances far
  * below and far above eps. */
-#include "backends/cpu/kernels.h"
+#include "backends/cpu/kernels/kernels.h"
 
 #include "tests/kernels/variants.h"
 

@@ -1,7 +1,7 @@
 /* The optimizers of each build of backend cpu, beside plain loops in double. */
 #include "tests/kernels/linear_run.h"
 
-#include "backends/cpu/kernels.h"
+#include "backends/cpu/kernels/kernels.h"
 
 /* Gradients of all sizes, zero among them, in vectors of all lengths. */
 static void steps_are_right(const struct linear_kernels *kernels,

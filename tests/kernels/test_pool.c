@@ -1,6 +1,6 @@
 /* Max pooling of the cpu backend's kernels: windows that its builds know, and
  * others, at the edge of planes and inside; pixels with and without gaps. */
-#include "backends/cpu/kernels.h"
+#include "backends/cpu/kernels/kernels.h"
 
 #include "tests/kernels/subject.h"
 

@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-#include "backends/cpu/kernels.h"
+#include "backends/cpu/kernels/kernels.h"
 #include "bench/system/hash.h"
 #include "tests/kernels/graph_models.h"
 #include "tests/kernels/share.h"

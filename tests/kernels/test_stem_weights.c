@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "backends/cpu/kernels.h"
+#include "backends/cpu/kernels/kernels.h"
 
 #define NEAR 1e-5 /* of the largest entry */
 #define NEAR_BF16 1e-2 /* of tiles, likewise */

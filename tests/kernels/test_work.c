@@ -1,7 +1,7 @@
 /* Multiply-adds that are told as done are those of the build's kernels. */
 #include "tests/kernels/profile_run.h"
 
-#include "backends/cpu/kernels.h"
+#include "backends/cpu/kernels/kernels.h"
 
 /* The share of a batch that the first layer of a kind keeps; 1 without
  * dropout. */

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "backends/cpu/isa.h"
-#include "backends/cpu/kernels.h"
+#include "backends/cpu/kernels/kernels.h"
 #include "tests/unit/own.h"
 #include "tests/kernels/skipping.h"
 

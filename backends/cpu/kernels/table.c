@@ -1,7 +1,7 @@
 /* All kernels of one instruction set, and whether this CPU has it. */
 #include "backends/cpu/kernels/table.h"
 
-#include "backends/cpu/kernels.h"
+#include "backends/cpu/kernels/kernels.h"
 
 #if defined(__x86_64__) && defined(__AVX512F__)
 static int has_avx512(void)

@@ -11,7 +11,7 @@
  * last. peak.c has them, and peak_amx.c that of AMX. */
 const struct peak *ISA_NAME(peak)(int index);
 
-/* Dropout's choices, for backends/cpu/kernels.h. */
+/* Dropout's choices, for backends/cpu/kernels/kernels.h. */
 #if defined(__AVX512F__) || defined(__AVX2__)
 dropout_chooser VEC_NAME(dropout_choices);
 #define DROPOUT_CHOICES VEC_NAME(dropout_choices)

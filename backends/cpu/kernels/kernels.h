@@ -2,8 +2,8 @@
  * All kernels, compiled once for each instruction set and chosen when the
  * program starts: each family of them has a header of its own.
  */
-#ifndef BACKENDS_CPU_KERNELS_H
-#define BACKENDS_CPU_KERNELS_H
+#ifndef BACKENDS_CPU_KERNELS_KERNELS_H
+#define BACKENDS_CPU_KERNELS_KERNELS_H
 
 #include <stddef.h>
 #include <stdint.h>
