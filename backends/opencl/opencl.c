@@ -6,6 +6,9 @@
 #include <string.h>
 
 #include "backends/opencl/device/status.h"
+#include "backends/opencl/program/batch.h"
+#include "backends/opencl/program/compile.h"
+#include "backends/opencl/program/held.h"
 #include "backends/opencl/program/memory.h"
 #include "backends/opencl/program/profile.h"
 #include "backends/opencl/program/scores.h"
@@ -33,13 +36,14 @@ static int opencl_store(struct program *base, enum vector which,
 	int failed;
 
 	if (!storage_rounds_vectors(precision))
-		return memory_write(program, vector, bytes, values, err);
+		return memory_write(&program->queue, vector, bytes, values,
+				    err);
 	nearest = malloc(bytes);
 	if (!nearest)
 		return error_memory(err, "a vector in another precision");
 	memcpy(nearest, values, bytes);
 	storage_round(precision, nearest, bytes / sizeof(*nearest));
-	failed = memory_write(program, vector, bytes, nearest, err);
+	failed = memory_write(&program->queue, vector, bytes, nearest, err);
 	free(nearest);
 	return failed;
 }
@@ -51,7 +55,7 @@ static int opencl_load(struct program *base, enum vector which, float *values,
 	size_t bytes;
 	const cl_mem vector = vector_of(program, which, &bytes);
 
-	return memory_fetch(program, vector, bytes, values, err);
+	return memory_fetch(&program->queue, vector, bytes, values, err);
 }
 
 static float *opencl_map(struct program *base, enum vector which,
@@ -61,13 +65,13 @@ static float *opencl_map(struct program *base, enum vector which,
 	cl_int status;
 
 	program->mapped[which] = clEnqueueMapBuffer(
-		queue_next(program), program->vectors[which], CL_TRUE,
+		queue_next(&program->queue), program->vectors[which], CL_TRUE,
 		CL_MAP_READ | CL_MAP_WRITE, 0, base->length * sizeof(float), 0,
 		NULL, NULL, &status);
 	if (!program->mapped[which])
 		status_fail(err, "clEnqueueMapBuffer", status);
 	/* What came before it is done: that is part of the phase that ends. */
-	else if (profile_finish(program, err))
+	else if (queue_report(&program->queue, err))
 		return NULL;
 	return program->mapped[which];
 }
@@ -77,7 +81,7 @@ static int opencl_unmap(struct program *base, enum vector which,
 {
 	struct opencl_program *program = (struct opencl_program *)base;
 	cl_int status = clEnqueueUnmapMemObject(
-		queue_next(program), program->vectors[which],
+		queue_next(&program->queue), program->vectors[which],
 		program->mapped[which], 0, NULL, NULL);
 
 	program->mapped[which] = NULL;

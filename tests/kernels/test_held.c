@@ -251,7 +251,7 @@ static void expect_let_go(struct program *program, int made)
 		(const struct opencl_program *)program;
 
 	program_let_go(program);
-	assert_int_equal(inside->memory_count, made);
+	assert_int_equal(inside->queue.memory_count, made);
 	assert_int_equal(program->held, 0);
 }
 
@@ -269,13 +269,13 @@ static void held_samples_are_let_go(void **state)
 	(void)state;
 	program = make_program(&plan);
 	inside = (const struct opencl_program *)program;
-	made = inside->memory_count;
+	made = inside->queue.memory_count;
 	expect_let_go(program, made);
 	check(loader_hold(program, &dataset, 0, &err));
-	assert_true(inside->memory_count > made);
+	assert_true(inside->queue.memory_count > made);
 	expect_let_go(program, made);
 	check(program_hold(program, &tested, &err));
-	assert_true(inside->memory_count > made);
+	assert_true(inside->queue.memory_count > made);
 	expect_let_go(program, made);
 	program_free(program);
 }

@@ -17,7 +17,7 @@ static int signs_recompute(struct opencl_program *program, int index,
 	const struct layout layout =
 		layout_channels_last(program, chain.main_out);
 	const cl_uint count = (cl_uint)program->count;
-	const int made = program->memory_count;
+	const int made = program->queue.memory_count;
 	const struct step_memory *steps = program->train.steps;
 	const int by_tiles = winograd_fits(program, index);
 	const struct launch prototype =
@@ -33,7 +33,7 @@ static int signs_recompute(struct opencl_program *program, int index,
 
 	if ((by_tiles ? winograd_build : conv_build)(program, index, 0, &built,
 						     err) ||
-	    memory_make(program,
+	    memory_make(&program->queue,
 			count * (size_t)layout.sample * sizeof(float), &y, err))
 		goto out;
 	if (launch_make(&launch, &prototype, built,
@@ -42,14 +42,14 @@ static int signs_recompute(struct opencl_program *program, int index,
 			by_tiles ? WINOGRAD_FORWARD_MEMORIES :
 				   CONV_FORWARD_MEMORIES, err) ||
 	    launch_words(&launch, 0, &count, 1, err) ||
-	    launch_enqueue(program, &launch, program->count, err))
+	    launch_enqueue(&program->queue, &launch, program->count, err))
 		goto out;
 	result = decisions_of_signs(program, y, layout, chain.main_out, values,
 				    err);
 out:
 	if (launch.kernel)
 		clReleaseKernel(launch.kernel);
-	memory_release(program, made);
+	memory_release(&program->queue, made);
 	if (built)
 		clReleaseProgram(built);
 	return result;

@@ -309,8 +309,7 @@ static int training_allocate(struct opencl_program *program, struct pass *pass,
 		  GROUPS * conv_sum_size(program, index) * sizeof(float) },
 	};
 
-	return memory_make_all(program, requests,
-			       COUNT(requests), err);
+	return memory_make_all(&program->queue, requests, COUNT(requests), err);
 }
 
 static int conv_allocate(struct opencl_program *program, struct pass *pass,
@@ -332,8 +331,7 @@ static int conv_allocate(struct opencl_program *program, struct pass *pass,
 		  (size_t)rows * (size_t)outs * sizeof(float) },
 	};
 
-	if (memory_make_all(program, requests,
-			    COUNT(requests), err) ||
+	if (memory_make_all(&program->queue, requests, COUNT(requests), err) ||
 	    (pass->training && training_allocate(program, pass, index, err)))
 		return -1;
 	if (!memory->output)

@@ -36,7 +36,7 @@ int dropout_allocate(struct opencl_program *program, struct pass *pass,
 		(size_t)pass->most * (size_t)step_keep_sample(program, index)
 	};
 
-	return memory_make_all(program, &request, 1, err);
+	return memory_make_all(&program->queue, &request, 1, err);
 }
 
 /* Words of a layer in a launch of dropout_choose. */

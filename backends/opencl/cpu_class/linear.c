@@ -282,8 +282,7 @@ static int linear_allocate(struct opencl_program *program, struct pass *pass,
 		{ &memory->values, listed, lists * sizeof(cl_float) },
 	};
 
-	if (memory_make_all(program, requests,
-			    COUNT(requests), err))
+	if (memory_make_all(&program->queue, requests, COUNT(requests), err))
 		return -1;
 	if (!dropped)
 		memory->output = memory->y;

@@ -191,8 +191,7 @@ static int winograd_allocate(struct opencl_program *program, struct pass *pass,
 		  GROUPS * conv_sum_size(program, index) * sizeof(float) },
 	};
 
-	if (memory_make_all(program, requests,
-			    COUNT(requests), err))
+	if (memory_make_all(&program->queue, requests, COUNT(requests), err))
 		return -1;
 	return dropout_allocate(program, pass, index, err);
 }

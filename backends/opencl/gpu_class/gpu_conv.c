@@ -144,8 +144,7 @@ static int conv_allocate_step(struct opencl_program *program, struct pass *pass,
 		  (size_t)step_parameters(program, index) * sizeof(cl_float) },
 	};
 
-	return memory_make_all(program, requests,
-			       COUNT(requests), err);
+	return memory_make_all(&program->queue, requests, COUNT(requests), err);
 }
 
 /* What step index reads: the images, if it makes its input of them. */

@@ -20,7 +20,7 @@
 static cl_ushort *routes_copy(struct opencl_program *program, int index,
 			      struct error *err)
 {
-	return memory_copy(program, program->train.steps[index].routes,
+	return memory_copy(&program->queue, program->train.steps[index].routes,
 			   (size_t)program->count *
 				   gpu_outputs(program, index) *
 				   sizeof(cl_ushort), err);
@@ -79,12 +79,12 @@ static int lead_decisions(struct opencl_program *program, int index,
 		gpu_launch(program, "lead_signs", index,
 			parts_of((int)size, gpu_tiling(program)->items));
 	const cl_uint count = (cl_uint)program->count;
-	const int made = program->memory_count;
+	const int made = program->queue.memory_count;
 	struct launch launch = { .kernel = NULL };
 	cl_mem signs = NULL;
 	int result = -1;
 
-	if (memory_make(program, size, &signs, err) ||
+	if (memory_make(&program->queue, size, &signs, err) ||
 	    launch_make(&launch, &prototype,
 			program->built[step_reader(program, index)],
 			(const cl_mem[]){ program->train.images,
@@ -92,13 +92,13 @@ static int lead_decisions(struct opencl_program *program, int index,
 					  signs },
 			3, err) ||
 	    launch_words(&launch, 0, &count, 1, err) ||
-	    launch_enqueue(program, &launch, 1, err))
+	    launch_enqueue(&program->queue, &launch, 1, err))
 		goto out;
-	result = memory_fetch(program, signs, size, values, err);
+	result = memory_fetch(&program->queue, signs, size, values, err);
 out:
 	if (launch.kernel)
 		clReleaseKernel(launch.kernel);
-	memory_release(program, made);
+	memory_release(&program->queue, made);
 	return result;
 }
 

@@ -116,8 +116,7 @@ static int linear_allocate_step(struct opencl_program *program,
 			  sizeof(cl_float) },
 	};
 
-	return memory_make_all(program, requests,
-			       COUNT(requests), err);
+	return memory_make_all(&program->queue, requests, COUNT(requests), err);
 }
 
 static int add_sums(struct opencl_program *program, struct pass *pass,

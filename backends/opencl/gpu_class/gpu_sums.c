@@ -3,7 +3,6 @@
 
 #include "backends/opencl/device/status.h"
 #include "backends/opencl/program/memory.h"
-#include "backends/opencl/program/profile.h"
 #include "backends/opencl/program/recipe.h"
 #include "backends/opencl/program/steps.h"
 
@@ -126,8 +125,7 @@ int gpu_sums_begin(struct opencl_program *program, struct pass *pass,
 		  MODEL_MAX_LAYERS * sizeof(struct segment) },
 	};
 
-	return memory_make_all(program, requests,
-			       COUNT(requests), err);
+	return memory_make_all(&program->queue, requests, COUNT(requests), err);
 }
 
 static int segments_write(struct opencl_program *program, int *blocks,
@@ -136,8 +134,8 @@ static int segments_write(struct opencl_program *program, int *blocks,
 	struct segment segments[MODEL_MAX_LAYERS] = { { 0 } };
 
 	segments_list(program, segments, blocks);
-	return memory_write(program, program->segments, sizeof(segments),
-			    segments, err);
+	return memory_write(&program->queue, program->segments,
+			    sizeof(segments), segments, err);
 }
 
 int gpu_sums_end(struct opencl_program *program, struct error *err)
@@ -185,7 +183,7 @@ int gpu_sums_gradient(struct opencl_program *program, struct error *err)
 
 	if (launch_words(&program->reduce, 0, words, 2, err))
 		return -1;
-	return launch_enqueue(program, &program->reduce, 1, err);
+	return launch_enqueue(&program->queue, &program->reduce, 1, err);
 }
 
 int gpu_sums_train(struct opencl_program *program, const struct update *update,
@@ -198,5 +196,5 @@ int gpu_sums_train(struct opencl_program *program, const struct update *update,
 	words[count++] = (cl_uint)program->train.slot;
 	if (launch_words(&program->reduce_update, 0, words, count, err))
 		return -1;
-	return launch_enqueue(program, &program->reduce_update, 1, err);
+	return launch_enqueue(&program->queue, &program->reduce_update, 1, err);
 }

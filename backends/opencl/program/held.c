@@ -1,11 +1,11 @@
-/* The data set on the device, as bytes: batches are gathered from it there. */
+#include "backends/opencl/program/held.h"
+
 #include <stdio.h>
 
 #include "backends/opencl/device/class.h"
 #include "backends/opencl/device/status.h"
 #include "backends/opencl/program/memory.h"
-#include "backends/opencl/program/profile.h"
-#include "backends/opencl/program/program.h"
+#include "backends/opencl/program/steps.h"
 
 /* The share of a device's memory that the copies of a data set may take. */
 #define HELD_SHARE 4
@@ -54,9 +54,10 @@ static int check_memory(const struct opencl_program *program,
 static int memory_fill(struct opencl_program *program, const void *from,
 		       size_t bytes, cl_mem *memory, struct error *err)
 {
-	if (memory_make(program, bytes ? bytes : 1, memory, err))
+	if (memory_make(&program->queue, bytes ? bytes : 1, memory, err))
 		return -1;
-	return bytes ? memory_write(program, *memory, bytes, from, err) : 0;
+	return bytes ? memory_write(&program->queue, *memory, bytes, from,
+				    err) : 0;
 }
 
 /* order: NULL for samples that stay as they are. */
@@ -97,7 +98,7 @@ static int gather_warm(struct opencl_program *program, struct pass *pass,
 	if (!set->count)
 		return 0;
 	return launch_words(&pass->gather, 0, nothing, 6, err) ||
-	       launch_enqueue(program, &pass->gather, pass->most, err);
+	       launch_enqueue(&program->queue, &pass->gather, pass->most, err);
 }
 
 static int copy(struct opencl_program *program, const struct held_data *data,
@@ -106,7 +107,7 @@ static int copy(struct opencl_program *program, const struct held_data *data,
 	cl_mem pixels;
 	cl_int status;
 
-	if (memory_make(program, (size_t)(data->train.count + 1) *
+	if (memory_make(&program->queue, (size_t)(data->train.count + 1) *
 				 sizeof(cl_int), &program->order, err) ||
 	    memory_fill(program, data->pixels, sizeof(data->pixels), &pixels,
 			err) ||
@@ -117,17 +118,17 @@ static int copy(struct opencl_program *program, const struct held_data *data,
 	    gather_warm(program, &program->train, &data->train, err) ||
 	    gather_warm(program, &program->test, &data->test, err))
 		return -1;
-	status = clFinish(program->queue);
+	status = clFinish(program->queue.commands);
 	return status ? allocation_fail(err, status, "clFinish") : 0;
 }
 
 /* Others may use the memory that the device reports. */
 static void held_release(struct opencl_program *program)
 {
-	clFinish(program->queue); /* with what may still be read */
+	clFinish(program->queue.commands); /* with what may still be read */
 	launch_release(&program->train.gather);
 	launch_release(&program->test.gather);
-	memory_release(program, program->own_memories);
+	memory_release(&program->queue, program->queue.own_memories);
 	program->order = NULL;
 }
 
@@ -155,6 +156,6 @@ int opencl_order(struct program *base, const int *order, int count,
 {
 	struct opencl_program *program = (struct opencl_program *)base;
 
-	return memory_write(program, program->order,
+	return memory_write(&program->queue, program->order,
 			    (size_t)count * sizeof(*order), order, err);
 }

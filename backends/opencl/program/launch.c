@@ -1,8 +1,25 @@
 #include "backends/opencl/program/launch.h"
 
 #include "backends/opencl/device/status.h"
-#include "backends/opencl/program/profile.h"
-#include "backends/opencl/program/steps.h"
+
+int round_up(int n, int multiple)
+{
+	return (n + multiple - 1) / multiple * multiple;
+}
+
+int parts_of(int n, int each)
+{
+	return (n + each - 1) / each;
+}
+
+int largest_divisor(int n, int most)
+{
+	int divisor = most < 1 ? 1 : most;
+
+	while (n % divisor)
+		divisor--;
+	return divisor;
+}
 
 static int argument_set(struct launch *launch, cl_uint index, size_t size,
 			const void *value, struct error *err)
@@ -12,12 +29,6 @@ static int argument_set(struct launch *launch, cl_uint index, size_t size,
 	return status ? allocation_fail(err, status,
 					"clSetKernelArg %u of kernel %s",
 					(unsigned)index, launch->name) : 0;
-}
-
-cl_command_queue queue_next(struct opencl_program *program)
-{
-	program->base.launches++;
-	return program->queue;
 }
 
 int launch_words(struct launch *launch, int first, const cl_uint *words,
@@ -81,19 +92,19 @@ int launch_make(struct launch *launch, const struct launch *prototype,
 
 /* Drivers finish compiling a kernel when it first runs, in a thread of theirs:
  * no call of them is made meanwhile, and what fails is known by its name. */
-static int first_finish(const struct opencl_program *program,
-			struct launch *launch, struct error *err)
+static int first_finish(const struct queue *queue, struct launch *launch,
+			struct error *err)
 {
 	cl_int status = launch->has_run ? CL_SUCCESS :
-					  clFinish(program->queue);
+					  clFinish(queue->commands);
 
 	launch->has_run = 1;
 	return status ? allocation_fail(err, status, "clFinish after %s",
 					launch->name) : 0;
 }
 
-int launch_enqueue(struct opencl_program *program, struct launch *launch,
-		   int count, struct error *err)
+int launch_enqueue(struct queue *queue, struct launch *launch, int count,
+		   struct error *err)
 {
 	const size_t group[3] = {
 		launch->group_items ? (size_t)launch->group_items : 1, 1, 1
@@ -106,13 +117,13 @@ int launch_enqueue(struct opencl_program *program, struct launch *launch,
 			   (launch->items[d] ?
 				    (size_t)launch->items[d] :
 				    (size_t)parts_of(count, launch->samples));
-	status = clEnqueueNDRangeKernel(queue_next(program), launch->kernel, 3,
+	status = clEnqueueNDRangeKernel(queue_next(queue), launch->kernel, 3,
 					NULL, items, group, 0, NULL,
-					profile_event(program, launch->part));
+					queue_event(queue, launch->part));
 	return status ? allocation_fail(err, status,
 					"clEnqueueNDRangeKernel of %s",
 					launch->name) :
-			first_finish(program, launch, err);
+			first_finish(queue, launch, err);
 }
 
 void launch_release(struct launch *launch)

@@ -2,11 +2,12 @@
 #ifndef BACKENDS_OPENCL_PROGRAM_LAUNCH_H
 #define BACKENDS_OPENCL_PROGRAM_LAUNCH_H
 
-#include <CL/cl.h>
+#include "backends/opencl/program/queue.h"
 
-#include "backends/contract/error.h"
-
-struct opencl_program; /* program.h */
+int round_up(int n, int multiple);
+int largest_divisor(int n, int most);
+/* Parts that n things make of so many each, the last perhaps not whole. */
+int parts_of(int n, int each);
 
 /*
  * What a launch has to do. Multiply-adds, and floats that are read or written
@@ -50,11 +51,8 @@ int launch_make(struct launch *launch, const struct launch *prototype,
 int launch_words(struct launch *launch, int first, const cl_uint *words,
 		 int count, struct error *err);
 /* The first one is waited for. */
-int launch_enqueue(struct opencl_program *program, struct launch *launch,
-		   int count, struct error *err);
+int launch_enqueue(struct queue *queue, struct launch *launch, int count,
+		   struct error *err);
 void launch_release(struct launch *launch);
-
-/* The queue, to give it one kernel or transfer, which is counted. */
-cl_command_queue queue_next(struct opencl_program *program);
 
 #endif

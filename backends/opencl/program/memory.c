@@ -6,13 +6,12 @@
 
 #include "backends/host/host.h"
 #include "backends/opencl/device/status.h"
-#include "backends/opencl/program/program.h"
 
-int memory_clear(struct opencl_program *program, cl_mem memory, size_t bytes,
+int memory_clear(struct queue *queue, cl_mem memory, size_t bytes,
 		 struct error *err)
 {
 	const cl_uchar zero = 0;
-	cl_int status = clEnqueueFillBuffer(queue_next(program), memory, &zero,
+	cl_int status = clEnqueueFillBuffer(queue_next(queue), memory, &zero,
 					    sizeof(zero), 0, bytes, 0, NULL,
 					    NULL);
 
@@ -27,10 +26,10 @@ static void CL_CALLBACK host_free(cl_mem memory, void *host)
 
 /* Zeroed; in the host's memory at place, unless that is NULL, which is freed
  * with the buffer if that owns it, and at once if there is none. */
-static int make_at(struct opencl_program *program, void *place, int owns,
-		   size_t bytes, cl_mem *memory, struct error *err)
+static int make_at(struct queue *queue, void *place, int owns, size_t bytes,
+		   cl_mem *memory, struct error *err)
 {
-	const struct opencl_device *device = program_device(program);
+	const struct opencl_device *device = queue_device(queue);
 	const cl_mem_flags flags = place ? CL_MEM_USE_HOST_PTR : 0;
 	cl_int status;
 
@@ -49,45 +48,44 @@ static int make_at(struct opencl_program *program, void *place, int owns,
 	if (!*memory)
 		return allocation_fail(err, status,
 				       "clCreateBuffer of %zu bytes", bytes);
-	program->memories[program->memory_count++] = *memory;
-	return memory_clear(program, *memory, bytes, err);
+	queue->memories[queue->memory_count++] = *memory;
+	return memory_clear(queue, *memory, bytes, err);
 }
 
-int memory_make(struct opencl_program *program, size_t bytes, cl_mem *memory,
+int memory_make(struct queue *queue, size_t bytes, cl_mem *memory,
 		struct error *err)
 {
 	/* A CPU computes where the buffer lies: in pages that may be huge. */
-	const int here = !strcmp(program_device(program)->chosen.info.type,
-				 "CPU");
+	const int here = !strcmp(queue_device(queue)->chosen.info.type, "CPU");
 	void *place;
 
-	if (program->counts) {
-		program->counted_bytes += (double)bytes;
+	if (queue->counts) {
+		queue->counted_bytes += (double)bytes;
 		return 0;
 	}
 	place = here ? host_allocate(bytes) : NULL;
 	if (here && !place)
 		return error_memory(err, "a buffer of a device");
-	return make_at(program, place, here, bytes, memory, err);
+	return make_at(queue, place, here, bytes, memory, err);
 }
 
-int memory_make_shared(struct opencl_program *program, size_t bytes,
-		       cl_mem *memory, struct error *err)
+int memory_make_shared(struct queue *queue, size_t bytes, cl_mem *memory,
+		       struct error *err)
 {
-	struct allocator *allocator = program->base.options.memory;
+	struct allocator *allocator = queue->program->options.memory;
 	void *place;
 
 	if (!allocator)
-		return memory_make(program, bytes, memory, err);
+		return memory_make(queue, bytes, memory, err);
 	place = allocator->allocate(allocator, bytes, err);
-	return place ? make_at(program, place, 0, bytes, memory, err) : -1;
+	return place ? make_at(queue, place, 0, bytes, memory, err) : -1;
 }
 
 /* Adds to an error of a buffer how much memory there is, and what to do. */
-static void explain_memory(const struct opencl_program *program, size_t bytes,
+static void explain_memory(const struct queue *queue, size_t bytes,
 			   struct error *err)
 {
-	const cl_device_id id = program_device(program)->chosen.device;
+	const cl_device_id id = queue_device(queue)->chosen.device;
 	const size_t length = strlen(err->message);
 	cl_ulong all = 0, most = 0;
 	struct error other;
@@ -104,55 +102,52 @@ static void explain_memory(const struct opencl_program *program, size_t bytes,
 		 (double)most * 1e-6);
 }
 
-int memory_make_all(struct opencl_program *program,
-		    const struct request *requests, int count,
-		    struct error *err)
+int memory_make_all(struct queue *queue, const struct request *requests,
+		    int count, struct error *err)
 {
 	for (int i = 0; i < count; i++)
 		if (requests[i].wanted &&
-		    memory_make(program, requests[i].bytes, requests[i].memory,
+		    memory_make(queue, requests[i].bytes, requests[i].memory,
 				err)) {
-			explain_memory(program, requests[i].bytes, err);
+			explain_memory(queue, requests[i].bytes, err);
 			return -1;
 		}
 	return 0;
 }
 
-void memory_release(struct opencl_program *program, int kept)
+void memory_release(struct queue *queue, int kept)
 {
-	while (program->memory_count > kept)
-		clReleaseMemObject(program->memories[--program->memory_count]);
+	while (queue->memory_count > kept)
+		clReleaseMemObject(queue->memories[--queue->memory_count]);
 }
 
-int memory_fetch(struct opencl_program *program, cl_mem memory, size_t bytes,
-		 void *to, struct error *err)
+int memory_fetch(struct queue *queue, cl_mem memory, size_t bytes, void *to,
+		 struct error *err)
 {
-	cl_int status = clEnqueueReadBuffer(queue_next(program), memory,
-					    CL_TRUE, 0, bytes, to, 0, NULL,
-					    NULL);
+	cl_int status = clEnqueueReadBuffer(queue_next(queue), memory, CL_TRUE,
+					    0, bytes, to, 0, NULL, NULL);
 
 	return status ? status_fail(err, "clEnqueueReadBuffer", status) : 0;
 }
 
-int memory_write(struct opencl_program *program, cl_mem memory, size_t bytes,
+int memory_write(struct queue *queue, cl_mem memory, size_t bytes,
 		 const void *from, struct error *err)
 {
-	cl_int status = clEnqueueWriteBuffer(queue_next(program), memory,
-					     CL_TRUE, 0, bytes, from, 0, NULL,
-					     NULL);
+	cl_int status = clEnqueueWriteBuffer(queue_next(queue), memory, CL_TRUE,
+					     0, bytes, from, 0, NULL, NULL);
 
 	return status ? allocation_fail(err, status, "clEnqueueWriteBuffer") :
 			0;
 }
 
-void *memory_copy(struct opencl_program *program, cl_mem memory, size_t bytes,
+void *memory_copy(struct queue *queue, cl_mem memory, size_t bytes,
 		  struct error *err)
 {
 	void *copy = malloc(bytes);
 
 	if (!copy) {
 		error_memory(err, "a copy of a buffer");
-	} else if (memory_fetch(program, memory, bytes, copy, err)) {
+	} else if (memory_fetch(queue, memory, bytes, copy, err)) {
 		free(copy);
 		copy = NULL;
 	}

@@ -9,7 +9,6 @@
 #ifndef BACKENDS_OPENCL_PROGRAM_PASS_H
 #define BACKENDS_OPENCL_PROGRAM_PASS_H
 
-#include "backends/contract/backend.h"
 #include "backends/opencl/program/launch.h"
 
 #define LAUNCHES_OF_STEP 16
@@ -53,18 +52,6 @@ int pass_add(struct pass *pass, const struct launch *prototype,
 int pass_add_words(struct pass *pass, const struct launch *prototype,
 		   cl_program built, const cl_mem *memories, int memory_count,
 		   const cl_uint *words, int word_count, struct error *err);
-/* Uploads or gathers a batch of at least one sample and runs all launches on
- * it. */
-int pass_run(struct opencl_program *program, struct pass *pass,
-	     const struct batch *batch, struct error *err);
 void pass_release(struct pass *pass);
-
-/* These are slots of the backend. */
-int opencl_gradient(struct program *program, const struct batch *batch,
-		    const struct update *update, struct error *err);
-int opencl_update(struct program *program, const struct update *update,
-		  size_t from, size_t to, struct error *err);
-int opencl_evaluate(struct program *program, const struct batch *batch,
-		    struct score *score, struct error *err);
 
 #endif

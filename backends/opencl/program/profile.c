@@ -12,80 +12,6 @@
 #define FLOAT 4. /* bytes */
 #define LABEL 2.
 
-/* A queue either takes times or does not, from its beginning. */
-int profile_start(struct opencl_program *program, struct error *err)
-{
-	const struct opencl_device *device = program_device(program);
-	cl_command_queue queue;
-	cl_int status;
-
-	if (program->timed || !program->base.observer)
-		return 0;
-	queue = clCreateCommandQueue(device->context, device->chosen.device,
-				     CL_QUEUE_PROFILING_ENABLE, &status);
-	if (!queue)
-		return status_fail(err, "clCreateCommandQueue", status);
-	clFinish(program->queue);
-	clReleaseCommandQueue(program->queue);
-	program->queue = queue;
-	program->timed = 1;
-	return 0;
-}
-
-cl_event *profile_event(struct opencl_program *program, int part)
-{
-	cl_event *event = &program->events[part];
-
-	if (!program->timed || !program->base.observer || part == PART_NONE)
-		return NULL;
-	if (*event)
-		clReleaseEvent(*event);
-	*event = NULL;
-	return event;
-}
-
-static int report_part(struct opencl_program *program, int part,
-		       struct error *err)
-{
-	struct profile_observer *observer = program->base.observer;
-	const cl_event event = program->events[part];
-	cl_ulong start = 0, end = 0;
-	cl_int status = clGetEventProfilingInfo(event,
-						CL_PROFILING_COMMAND_START,
-						sizeof(start), &start, NULL);
-
-	if (!status)
-		status = clGetEventProfilingInfo(event,
-						 CL_PROFILING_COMMAND_END,
-						 sizeof(end), &end, NULL);
-	if (status)
-		return status_fail(err, "clGetEventProfilingInfo", status);
-	observer->spent(observer, part, (double)(end - start) * 1e-9);
-	return 0;
-}
-
-int profile_finish(struct opencl_program *program, struct error *err)
-{
-	int failed = 0;
-
-	if (!program->timed)
-		return 0;
-	for (int part = 0; part < PARTS; part++)
-		if (program->events[part] && program->base.observer)
-			failed |= report_part(program, part, err);
-	profile_release(program);
-	return failed;
-}
-
-void profile_release(struct opencl_program *program)
-{
-	for (int part = 0; part < PARTS; part++) {
-		if (program->events[part])
-			clReleaseEvent(program->events[part]);
-		program->events[part] = NULL;
-	}
-}
-
 /*
  * Of the output of a step, neither dropped nor stopped by a ReLU: the
  * share that has a gradient.
@@ -100,7 +26,7 @@ static double share_kept(struct opencl_program *program, int index)
 			   (double)shape_size(step_at(program, index)->out);
 	double found = 0;
 	struct error err;
-	float *values = memory_copy(program, memory->output,
+	float *values = memory_copy(&program->queue, memory->output,
 				    count * sizeof(*values), &err);
 
 	if (!values)

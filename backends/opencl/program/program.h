@@ -13,7 +13,6 @@
 #include "backends/opencl/device/device.h"
 #include "backends/opencl/program/pass.h"
 
-#define MEMORIES_OF_STEP 16
 #define MARKS 3
 
 /* What a step has for itself while it runs: steps share it. */
@@ -32,7 +31,7 @@ struct opencl_program {
 	struct program base;
 	struct graph graph;
 	struct plan plan;
-	cl_command_queue queue;
+	struct queue queue;
 	cl_mem vectors[VECTOR_COUNT];
 	cl_program common; /* kernels of recipe.cl, and of no step */
 	cl_program sums;   /* kernels of gpu_sums.cl; NULL: of the cpu class */
@@ -48,14 +47,7 @@ struct opencl_program {
 	cl_mem products; /* the parameters as products take them */
 	struct launch slices[VECTOR_COUNT]; /* that round what is updated */
 	cl_mem order; /* of the training set, if it is held */
-	int own_memories; /* of memories, those that it was compiled with */
-	cl_mem memories[2 * MODEL_MAX_LAYERS * MEMORIES_OF_STEP];
-	int memory_count;
-	int counts; /* memory is not made, but counted: in counted_bytes */
-	double counted_bytes;
 	float *mapped[VECTOR_COUNT]; /* while they are lent */
-	cl_event events[PROFILE_MOST_PARTS]; /* of parts not reported yet */
-	int timed;      /* whether the queue takes times */
 	int count;      /* samples of the last gradient */
 	int trained;    /* whether an update was made with it at once */
 	struct batch last; /* that one; its images may be gone */
@@ -95,22 +87,5 @@ struct opencl_solver {
 	int (*decisions)(struct opencl_program *program, int index, int layer,
 			 uint8_t *values, struct error *err);
 };
-
-const struct opencl_device *
-program_device(const struct opencl_program *program);
-const struct device_class *program_class(const struct opencl_program *program);
-
-/* These are slots of the backend; the last two are held.c's, about a data set
- * on the device. */
-int opencl_compile(struct device *device, const struct model *model,
-		   const struct program_options *options,
-		   struct program **program, struct error *err);
-void opencl_free(struct program *program);
-double opencl_sample_bytes(const struct model *model,
-			   const struct program_options *options);
-int opencl_hold(struct program *program, const struct held_data *data,
-		struct error *err);
-int opencl_order(struct program *program, const int *order, int count,
-		 struct error *err);
 
 #endif

@@ -5,7 +5,6 @@
 
 #include "backends/opencl/device/class.h"
 #include "backends/opencl/device/status.h"
-#include "backends/opencl/program/profile.h"
 #include "backends/opencl/program/steps.h"
 
 size_t target_bytes(const struct opencl_program *program)

@@ -3,9 +3,7 @@
 #include "backends/opencl/device/class.h"
 #include "backends/opencl/device/status.h"
 #include "backends/opencl/program/memory.h"
-#include "backends/opencl/program/profile.h"
 #include "backends/opencl/program/steps.h"
-#include "backends/opencl/solvers/generic.h"
 
 #define BATCH_ARGUMENTS 8 /* all of them: the last is the loss's scale */
 
@@ -26,7 +24,8 @@ int rounding_share(struct opencl_program *program, struct error *err)
 	if (!is_on(program) ||
 	    storage_rounds_vectors(program->storage.precision))
 		return 0;
-	return memory_make(program, program->base.parameters * sizeof(cl_float),
+	return memory_make(&program->queue,
+			   program->base.parameters * sizeof(cl_float),
 			   &program->products, err);
 }
 
@@ -64,7 +63,7 @@ int rounding_update(struct opencl_program *program, size_t from, size_t to,
 		if ((v != VECTOR_GRADIENT) == is_behind &&
 		    (launch_words(&program->slices[v], 0, words, COUNT(words),
 				  err) ||
-		     launch_enqueue(program, &program->slices[v],
+		     launch_enqueue(&program->queue, &program->slices[v],
 				    (int)(to - from), err)))
 			return -1;
 	return 0;

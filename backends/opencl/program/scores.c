@@ -6,7 +6,7 @@
 #include "backends/opencl/device/class.h"
 #include "backends/opencl/device/status.h"
 #include "backends/opencl/program/memory.h"
-#include "backends/opencl/program/profile.h"
+#include "backends/opencl/program/steps.h"
 
 #define SLOT_FLOATS 4 /* as in score.cl */
 
@@ -25,7 +25,7 @@ int score_make(struct opencl_program *program, struct pass *pass, int slots,
 	pass->host_scores = calloc(1, bytes);
 	if (!pass->host_scores)
 		return error_memory(err, "the scores of batches");
-	if (memory_make(program, bytes, &pass->scores, err))
+	if (memory_make(&program->queue, bytes, &pass->scores, err))
 		return -1;
 	if (pass->training && program_device(program)->class->ends_with_score)
 		return 0;
@@ -37,10 +37,10 @@ int score_read(struct opencl_program *program, struct pass *pass, int slots,
 	       struct error *err)
 {
 	cl_int status = clEnqueueReadBuffer(
-		queue_next(program), pass->scores, CL_TRUE, 0,
+		queue_next(&program->queue), pass->scores, CL_TRUE, 0,
 		(size_t)slots * SLOT_FLOATS * sizeof(float), pass->host_scores,
-		0, NULL, profile_event(program, pass->training ? PART_SCORE :
-								 PART_NONE));
+		0, NULL, queue_event(&program->queue,
+				     pass->training ? PART_SCORE : PART_NONE));
 
 	return status ? status_fail(err, "clEnqueueReadBuffer", status) : 0;
 }
@@ -50,8 +50,8 @@ int slot_clear(struct opencl_program *program, const struct pass *pass,
 {
 	const size_t bytes = SLOT_FLOATS * sizeof(float);
 	const cl_uchar zero = 0;
-	cl_int status = clEnqueueFillBuffer(queue_next(program), pass->scores,
-					    &zero, sizeof(zero),
+	cl_int status = clEnqueueFillBuffer(queue_next(&program->queue),
+					    pass->scores, &zero, sizeof(zero),
 					    (size_t)pass->slot * bytes, bytes,
 					    0, NULL, NULL);
 
@@ -94,7 +94,8 @@ static int mark_put(struct opencl_program *program, cl_event *mark,
 		return status_fail(err, "clWaitForEvents", status);
 	mark_release(mark);
 	/* Neither a kernel nor a transfer: it is not counted. */
-	status = clEnqueueMarkerWithWaitList(program->queue, 0, NULL, mark);
+	status = clEnqueueMarkerWithWaitList(program->queue.commands, 0, NULL,
+					     mark);
 	return status ? status_fail(err, "clEnqueueMarkerWithWaitList",
 				    status) : 0;
 }
@@ -134,7 +135,7 @@ int opencl_finish(struct program *base, struct score *scores, int count,
 		*scores = base->score;
 	program->unfinished = 0;
 	ahead_release(program);
-	status = clFinish(program->queue);
+	status = clFinish(program->queue.commands);
 	return status ? status_fail(err, "clFinish", status) :
-			profile_finish(program, err);
+			queue_report(&program->queue, err);
 }

@@ -5,23 +5,15 @@
 #include "backends/opencl/device/class.h"
 #include "backends/opencl/device/status.h"
 
-int round_up(int n, int multiple)
+const struct opencl_device *
+program_device(const struct opencl_program *program)
 {
-	return (n + multiple - 1) / multiple * multiple;
+	return (const struct opencl_device *)program->base.device;
 }
 
-int parts_of(int n, int each)
+const struct device_class *program_class(const struct opencl_program *program)
 {
-	return (n + each - 1) / each;
-}
-
-int largest_divisor(int n, int most)
-{
-	int divisor = most < 1 ? 1 : most;
-
-	while (n % divisor)
-		divisor--;
-	return divisor;
+	return program_device(program)->class;
 }
 
 const struct step *step_at(const struct opencl_program *program, int index)
@@ -348,4 +340,45 @@ struct chain chain_at(const struct opencl_program *program, int index)
 	for (int i = 0; i < step->length; i++)
 		add_row(&chain, &program->graph, step->first + i);
 	return chain;
+}
+
+struct value value_of(const struct opencl_program *program,
+		      const struct pass *pass, int row)
+{
+	const struct model *model = program->base.model;
+	int index;
+
+	if (row == MODEL_IMAGES)
+		return (struct value){ pass->images, NULL,
+				       (int)shape_size(model->input) };
+	index = step_of(program, row);
+	return (struct value){ pass->steps[index].output,
+			       pass->steps[index].gradient,
+			       layout_output(program, index).sample };
+}
+
+struct launch generic_launch(const struct opencl_program *program,
+			     const char *name, int index, size_t size)
+{
+	const struct tiling *tiling = &program_device(program)->class->tiling;
+	const int span = tiling->updated;
+
+	return (struct launch){
+		.name = name,
+		.items = { parts_of((int)size, span), 0, 1 },
+		.group_items = tiling->items,
+		.samples = 1,
+		.batch_arguments = 1,
+		.work = { .step = index, .moved = 2 * (double)size },
+	};
+}
+
+int generic_append(struct opencl_program *program, struct pass *pass,
+		   const struct launch *launch, const cl_mem *memories,
+		   int memory_count, const cl_int *words, int word_count,
+		   struct error *err)
+{
+	return pass_add_words(pass, launch, program->generic, memories,
+			      memory_count, (const cl_uint *)words, word_count,
+			      err);
 }

@@ -7,10 +7,10 @@
 
 #include "backends/opencl/program/program.h"
 
-int round_up(int n, int multiple);
-int largest_divisor(int n, int most);
-/* Parts that n things make of so many each, the last perhaps not whole. */
-int parts_of(int n, int each);
+const struct opencl_device *
+program_device(const struct opencl_program *program);
+const struct device_class *program_class(const struct opencl_program *program);
+
 /* Vectors that so many floats fill, the last of them perhaps not whole. */
 int vector_count(const struct opencl_program *program, int floats);
 /* Samples of a gradient, at least 1. */
@@ -68,6 +68,25 @@ cl_mem step_input(const struct opencl_program *program,
 		  const struct pass *pass, int index);
 cl_mem step_dx(const struct opencl_program *program, const struct pass *pass,
 	       int index);
+
+/* What a row makes, or the images; the gradient by it is NULL if it is not
+ * wanted. Samples are so many floats apart. */
+struct value {
+	cl_mem memory, gradient;
+	int sample;
+};
+
+struct value value_of(const struct opencl_program *program,
+		      const struct pass *pass, int row);
+/* A kernel of generic.cl for size elements of each sample, SPAN for each
+ * work-group. */
+struct launch generic_launch(const struct opencl_program *program,
+			     const char *name, int index, size_t size);
+/* Appends a launch, the words behind the memories. */
+int generic_append(struct opencl_program *program, struct pass *pass,
+		   const struct launch *launch, const cl_mem *memories,
+		   int memory_count, const cl_int *words, int word_count,
+		   struct error *err);
 
 /*
  * A chain: rows that kernels made for it compute together, a convolution with

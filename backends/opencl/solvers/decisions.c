@@ -20,7 +20,7 @@ int decisions_of_signs(struct opencl_program *program, cl_mem memory,
 		       uint8_t *values, struct error *err)
 {
 	const size_t sample = (size_t)layout.sample, size = shape_size(shape);
-	float *y = memory_copy(program, memory,
+	float *y = memory_copy(&program->queue, memory,
 			       (size_t)program->count * sample * sizeof(*y),
 			       err);
 
@@ -37,7 +37,7 @@ int decisions_of_bytes(struct opencl_program *program, cl_mem memory,
 		       uint8_t *values, struct error *err)
 {
 	const size_t sample = (size_t)layout.sample, size = shape_size(shape);
-	uint8_t *all = memory_copy(program, memory,
+	uint8_t *all = memory_copy(&program->queue, memory,
 				   (size_t)program->count * sample, err);
 
 	for (int n = 0; all && n < program->count; n++)

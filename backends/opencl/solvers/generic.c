@@ -16,21 +16,6 @@ const struct node *generic_node(const struct opencl_program *program,
 	return &program->graph.nodes[step_at(program, index)->first];
 }
 
-struct value value_of(const struct opencl_program *program,
-		      const struct pass *pass, int row)
-{
-	const struct model *model = program->base.model;
-	int index;
-
-	if (row == MODEL_IMAGES)
-		return (struct value){ pass->images, NULL,
-				       (int)shape_size(model->input) };
-	index = step_of(program, row);
-	return (struct value){ pass->steps[index].output,
-			       pass->steps[index].gradient,
-			       layout_output(program, index).sample };
-}
-
 struct generic generic_at(const struct opencl_program *program,
 			  const struct pass *pass, int index)
 {
@@ -143,49 +128,6 @@ int generic_build(struct opencl_program *program, int index,
 			    &defines, &program->generic, err);
 }
 
-static void room_for(struct request *request, size_t floats)
-{
-	const size_t bytes = floats * sizeof(cl_float);
-
-	request->bytes = bytes > request->bytes ? bytes : request->bytes;
-	request->wanted = request->bytes > 0;
-}
-
-/* What a step needs at once for a pass of so many samples. */
-static void room_at(struct opencl_program *program, int index, int samples,
-		    struct request *requests)
-{
-	const struct generic_room room =
-		solver_of(program, index)->room(program, index, samples);
-
-	room_for(&requests[0], room.parts);
-	room_for(&requests[1], room.packed);
-	room_for(&requests[2], room.x);
-	room_for(&requests[3], room.dy);
-	room_for(&requests[4], room.points);
-	room_for(&requests[5], room.sums);
-}
-
-int generic_share(struct opencl_program *program, int batch, int test,
-		  struct error *err)
-{
-	struct generic_memory *memory = &program->generic_memory;
-	struct request requests[] = { { &memory->parts, 0, 0 },
-				      { &memory->packed, 0, 0 },
-				      { &memory->x, 0, 0 },
-				      { &memory->dy, 0, 0 },
-				      { &memory->points, 0, 0 },
-				      { &memory->sums, 0, 0 } };
-
-	for (int i = 0; i < program->plan.count; i++) {
-		if (!solver_of(program, i)->room)
-			continue;
-		room_at(program, i, batch, requests);
-		room_at(program, i, test, requests);
-	}
-	return memory_make_all(program, requests, COUNT(requests), err);
-}
-
 static int is_learnt(const struct node *node)
 {
 	return layer_has_parameters(node->layer) || node->wants_dx ||
@@ -211,31 +153,5 @@ int generic_allocate(struct opencl_program *program, struct pass *pass,
 		  (size_t)node->in.channels * NORM_FLOATS * sizeof(cl_float) },
 	};
 
-	return memory_make_all(program, requests, COUNT(requests), err);
-}
-
-struct launch generic_launch(const struct opencl_program *program,
-			     const char *name, int index, size_t size)
-{
-	const struct tiling *tiling = &program_device(program)->class->tiling;
-	const int span = tiling->updated;
-
-	return (struct launch){
-		.name = name,
-		.items = { parts_of((int)size, span), 0, 1 },
-		.group_items = tiling->items,
-		.samples = 1,
-		.batch_arguments = 1,
-		.work = { .step = index, .moved = 2 * (double)size },
-	};
-}
-
-int generic_append(struct opencl_program *program, struct pass *pass,
-		   const struct launch *launch, const cl_mem *memories,
-		   int memory_count, const cl_int *words, int word_count,
-		   struct error *err)
-{
-	return pass_add_words(pass, launch, program->generic, memories,
-			      memory_count, (const cl_uint *)words, word_count,
-			      err);
+	return memory_make_all(&program->queue, requests, COUNT(requests), err);
 }

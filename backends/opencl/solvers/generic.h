@@ -6,8 +6,8 @@
 #ifndef BACKENDS_OPENCL_SOLVERS_GENERIC_H
 #define BACKENDS_OPENCL_SOLVERS_GENERIC_H
 
-#include "backends/opencl/program/program.h"
 #include "backends/opencl/program/source.h"
+#include "backends/opencl/program/steps.h"
 
 extern const struct opencl_solver generic_norm, generic_relu, generic_add,
 	generic_maxpool, generic_avgpool, generic_dropout;
@@ -19,15 +19,6 @@ extern const struct opencl_solver generic_norm, generic_relu, generic_add,
 
 #define NORM_FLOATS 8 /* of a channel: generic_norm.cl */
 
-/* What a row makes, or the images; the gradient by it is NULL if it is not
- * wanted. Samples are so many floats apart. */
-struct value {
-	cl_mem memory, gradient;
-	int sample;
-};
-
-struct value value_of(const struct opencl_program *program,
-		      const struct pass *pass, int row);
 /* The only row of step index, what it reads (the first of two), and makes. */
 struct generic {
 	const struct node *node;
@@ -76,20 +67,8 @@ void generic_define(const struct opencl_program *program,
 /* Builds the kernels that all of these steps have, once. */
 int generic_build(struct opencl_program *program, int index,
 		  struct error *err);
-/* Makes what steps share, for passes of a batch and of a test's samples. */
-int generic_share(struct opencl_program *program, int batch, int test,
-		  struct error *err);
-
 /* Output and the gradient by it, if that is wanted. */
 int generic_allocate(struct opencl_program *program, struct pass *pass,
 		     int index, struct error *err);
-/* Of size elements of each sample, SPAN for each work-group. */
-struct launch generic_launch(const struct opencl_program *program,
-			     const char *name, int index, size_t size);
-/* Appends a launch, the words behind the memories. */
-int generic_append(struct opencl_program *program, struct pass *pass,
-		   const struct launch *launch, const cl_mem *memories,
-		   int memory_count, const cl_int *words, int word_count,
-		   struct error *err);
 
 #endif

@@ -188,8 +188,9 @@ static int codes_decisions(struct opencl_program *program, int index, int layer,
 	(void)layer;
 	if (node->layer->kind == LAYER_MAXPOOL ||
 	    program->base.options.dropout)
-		return memory_fetch(program, program->train.steps[index].codes,
-				    bytes, values, err);
+		return memory_fetch(&program->queue,
+				    program->train.steps[index].codes, bytes,
+				    values, err);
 	memset(values, 1, bytes);
 	return 0;
 }

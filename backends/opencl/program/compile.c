@@ -1,4 +1,4 @@
-#include "backends/opencl/program/program.h"
+#include "backends/opencl/program/compile.h"
 
 #include <limits.h>
 #include <math.h>
@@ -6,13 +6,12 @@
 
 #include "backends/opencl/device/class.h"
 #include "backends/opencl/device/status.h"
+#include "backends/opencl/program/batch.h"
 #include "backends/opencl/program/memory.h"
-#include "backends/opencl/program/profile.h"
 #include "backends/opencl/program/recipe.h"
 #include "backends/opencl/program/rounding.h"
 #include "backends/opencl/program/scores.h"
 #include "backends/opencl/program/steps.h"
-#include "backends/opencl/solvers/generic.h"
 
 /* Samples that an evaluation has on the device at a time, at most, and bytes of
  * what steps make of them, about. */
@@ -22,17 +21,6 @@
 /* While there is no device, one of 16 lanes: see device.c. */
 #define SAMPLE_WIDTH 16
 #define SAMPLE_REGISTERS 26
-
-const struct opencl_device *
-program_device(const struct opencl_program *program)
-{
-	return (const struct opencl_device *)program->base.device;
-}
-
-const struct device_class *program_class(const struct opencl_program *program)
-{
-	return program_device(program)->class;
-}
 
 static int plan_make(struct plan *plan, const struct graph *graph,
 		     const struct program_options *options,
@@ -54,7 +42,7 @@ static int plan_make(struct plan *plan, const struct graph *graph,
 static int program_build(struct opencl_program *program, struct error *err)
 {
 	/* The driver's compiler has it to itself. */
-	cl_int status = clFinish(program->queue);
+	cl_int status = clFinish(program->queue.commands);
 
 	if (status)
 		return allocation_fail(err, status, "clFinish after buffers");
@@ -103,7 +91,7 @@ static int pass_allocate(struct opencl_program *program, struct pass *pass,
 
 	pass->most = (int)most;
 	pass->training = training;
-	if (memory_make_all(program, requests, COUNT(requests), err))
+	if (memory_make_all(&program->queue, requests, COUNT(requests), err))
 		return -1;
 	for (int i = 0; i < program->plan.count; i++) {
 		const struct opencl_solver *solver = solver_of(program, i);
@@ -147,11 +135,11 @@ static size_t buffers_bytes(const struct opencl_program *program)
 
 static int vectors_clear(struct opencl_program *program, struct error *err)
 {
-	if (program->buffers && memory_clear(program, program->buffers,
+	if (program->buffers && memory_clear(&program->queue, program->buffers,
 					     buffers_bytes(program), err))
 		return -1;
 	for (int v = 0; v < program->base.vectors; v++)
-		if (memory_clear(program, program->vectors[v],
+		if (memory_clear(&program->queue, program->vectors[v],
 				 program->base.parameters * sizeof(float), err))
 			return -1;
 	return 0;
@@ -160,12 +148,12 @@ static int vectors_clear(struct opencl_program *program, struct error *err)
 static int vectors_make(struct opencl_program *program, struct error *err)
 {
 	for (int v = 0; v < program->base.vectors; v++)
-		if (memory_make_shared(program,
+		if (memory_make_shared(&program->queue,
 				       program->base.parameters * sizeof(float),
 				       &program->vectors[v], err))
 			return -1;
 	return program->base.buffers ?
-		       memory_make(program, buffers_bytes(program),
+		       memory_make(&program->queue, buffers_bytes(program),
 				   &program->buffers, err) : 0;
 }
 
@@ -201,14 +189,14 @@ static int program_warm(struct opencl_program *program, struct error *err)
 	     opencl_gradient(base, &batch, &update, err)))
 		goto out;
 	batch.count = program->test.most;
-	if (pass_run(program, &program->test, &batch, err) ||
+	if (batch_run(program, &program->test, &batch, err) ||
 	    vectors_clear(program, err) ||
 	    score_read(program, &program->test, 1, err))
 		goto out;
 	result = 0;
 out:
 	/* Nothing may still be reading the batch, whose score is not wanted. */
-	clFinish(program->queue);
+	clFinish(program->queue.commands);
 	program->unfinished = program->count = 0;
 	free(images);
 	free(targets);
@@ -235,6 +223,50 @@ static int test_slots(const struct program_options *options, int most)
 	return most > 0 ? parts_of(options->test_batch, most) : 1;
 }
 
+static void room_for(struct request *request, size_t floats)
+{
+	const size_t bytes = floats * sizeof(cl_float);
+
+	request->bytes = bytes > request->bytes ? bytes : request->bytes;
+	request->wanted = request->bytes > 0;
+}
+
+/* What a step needs at once for a pass of so many samples. */
+static void room_at(struct opencl_program *program, int index, int samples,
+		    struct request *requests)
+{
+	const struct generic_room room =
+		solver_of(program, index)->room(program, index, samples);
+
+	room_for(&requests[0], room.parts);
+	room_for(&requests[1], room.packed);
+	room_for(&requests[2], room.x);
+	room_for(&requests[3], room.dy);
+	room_for(&requests[4], room.points);
+	room_for(&requests[5], room.sums);
+}
+
+/* What generic steps share, for passes of a batch and of a test's samples. */
+static int generic_share(struct opencl_program *program, int batch, int test,
+			 struct error *err)
+{
+	struct generic_memory *memory = &program->generic_memory;
+	struct request requests[] = { { &memory->parts, 0, 0 },
+				      { &memory->packed, 0, 0 },
+				      { &memory->x, 0, 0 },
+				      { &memory->dy, 0, 0 },
+				      { &memory->points, 0, 0 },
+				      { &memory->sums, 0, 0 } };
+
+	for (int i = 0; i < program->plan.count; i++) {
+		if (!solver_of(program, i)->room)
+			continue;
+		room_at(program, i, batch, requests);
+		room_at(program, i, test, requests);
+	}
+	return memory_make_all(&program->queue, requests, COUNT(requests), err);
+}
+
 /* What steps keep of a gradient's batch, and of a slice of a test. */
 static int arrays_make(struct opencl_program *program, int most,
 		       struct error *err)
@@ -243,7 +275,7 @@ static int arrays_make(struct opencl_program *program, int most,
 	const int larger = most > batch ? most : batch;
 
 	/* An estimate is of batches of any size. */
-	if (!program->counts && pixels_check(program, larger, err))
+	if (!program->queue.counts && pixels_check(program, larger, err))
 		return -1;
 	return generic_share(program, batch, most, err) ||
 	       pass_allocate(program, &program->train,
@@ -273,11 +305,12 @@ double opencl_sample_bytes(const struct model *model,
 	own.batch = options->batch > 0 ? options->batch : 1;
 	program_begin(&program->base, &device.base, model, &own);
 	graph_resolve(&program->graph, model);
-	program->counts = 1;
+	program->queue.program = &program->base;
+	program->queue.counts = 1;
 	if (!plan_make(&program->plan, &program->graph, &own, device.class,
 		       device.width, &ignored) &&
 	    !arrays_make(program, test_most(program), &ignored))
-		bytes = program->counted_bytes / own.batch;
+		bytes = program->queue.counted_bytes / own.batch;
 	free(program);
 	return bytes;
 }
@@ -288,14 +321,10 @@ static int program_make(struct opencl_program *program, struct error *err)
 	const struct device_class *class = device->class;
 	const struct program_options *options = &program->base.options;
 	const int ahead = options->ahead > 0 ? options->ahead : 1;
-	cl_int status;
 	int most;
 
-	program->queue = clCreateCommandQueue(
-		device->context, device->chosen.device, 0, &status);
-	if (!program->queue)
-		return status_fail(err, "clCreateCommandQueue", status);
-	if (plan_make(&program->plan, &program->graph, options, class,
+	if (queue_open(&program->queue, &program->base, err) ||
+	    plan_make(&program->plan, &program->graph, options, class,
 		      device->width, err))
 		return -1;
 	most = test_most(program);
@@ -309,7 +338,7 @@ static int program_make(struct opencl_program *program, struct error *err)
 	    (class->end && class->end(program, err)) ||
 	    program_warm(program, err))
 		return -1;
-	program->own_memories = program->memory_count;
+	program->queue.own_memories = program->queue.memory_count;
 	return 0;
 }
 
@@ -337,9 +366,8 @@ void opencl_free(struct program *base)
 {
 	struct opencl_program *program = (struct opencl_program *)base;
 
-	if (program->queue)
-		clFinish(program->queue);
-	profile_release(program);
+	if (program->queue.commands)
+		clFinish(program->queue.commands);
 	ahead_release(program);
 	pass_release(&program->train);
 	pass_release(&program->test);
@@ -357,8 +385,7 @@ void opencl_free(struct program *base)
 		clReleaseProgram(program->sums);
 	if (program->generic)
 		clReleaseProgram(program->generic);
-	memory_release(program, 0);
-	if (program->queue)
-		clReleaseCommandQueue(program->queue);
+	memory_release(&program->queue, 0);
+	queue_close(&program->queue);
 	free(program);
 }
