@@ -79,7 +79,7 @@ accepts_line() {
 	accepts_include backends/contract/a.c '"models/model.h"'
 	accepts_include backends/cpu/a.c '"backends/contract/plan.h"'
 	accepts_include backends/cpu/a.c '"backends/cpu/kernels/a.h"'
-	accepts_include backends/cpu/kernels/a.c '"backends/cpu/cpu.h"'
+	accepts_include backends/cpu/solvers/a.c '"backends/cpu/cpu.h"'
 	accepts_include backends/opencl/a.c '"kernels/linear.cl.h"'
 	accepts_include bench/plan/a.c '"backends/parallel/replica.h"'
 	accepts_include tests/a.c '"backends/cpu/cpu.h"'
@@ -116,22 +116,60 @@ accepts_line() {
 	refuses check-layers .ci/check-layers: 'room record: has a line'
 }
 
-@test "layers: headers of a room do not include each other" {
+@test "layers: folders of a backend include in one direction" {
+	refuses_include backends/cpu/kernels/igemm/a.c '"backends/cpu/cpu.h"'
+	refuses_include backends/cpu/a.c '"backends/cpu/solvers/a.h"'
+	refuses_include backends/opencl/device/a.h \
+		'"backends/opencl/program/a.h"'
+	refuses_include backends/opencl/cpu_class/a.c \
+		'"backends/opencl/gpu_class/a.h"'
+	refuses_include backends/opencl/program/a.c '"backends/opencl/a.h"'
+	refuses_include backends/cpu/attic/a.c '"backends/cpu/a.h"'
+	refuses_include backends/cpu/solvers/a.c '"backends/cpu/attic/a.h"'
+	accepts_include backends/cpu/kernels/igemm/a.c \
+		'"backends/cpu/kernels/simd/a.h"'
+	accepts_include backends/opencl/a.c '"backends/opencl/gpu_class/a.h"'
+	accepts_include backends/parallel/a.c '"backends/parallel/b/a.h"'
+}
+
+@test "layers: files do not include each other, by whatever names" {
 	plant bench/plan/a.h '#include "bench/plan/b.h"'
-	plant bench/plan/b.h '' '#include "bench/plan/c.h"'
+	plant bench/plan/b.c '#include "bench/plan/b.h"' \
+		'#include "bench/plan/c.h"'
 	plant bench/plan/c.h '#include "bench/system/text.h"'
 	plant bench/plan/d.h '#include "bench/plan/a.h"'
 	accepts check-layers
-	plant bench/plan/c.h '' '' '#include "bench/plan/a.h"'
+	plant bench/plan/c.c '' '' '#include "bench/plan/a.h"'
 	run -1 "$TREE/.ci/check-layers"
 	[ "${#lines[@]}" -eq 1 ]
-	[[ "$output" =~ ^bench/plan/[abc].h:[123]:\ a\ circle\ of\ includes:\  ]]
+	[[ "$output" =~ ^bench/plan/[abc].[ch]:[123]:\ a\ circle\ of\ includes:\  ]]
 	for name in a b c; do
-		[[ "$output" == *"bench/plan/$name.h"* ]]
+		[[ "$output" == *"bench/plan/$name"* ]]
 	done
-	[[ "$output" != *bench/plan/d.h* ]]
-	plant bench/plan/c.h '#include "bench/plan/c.h"'
-	refuses check-layers bench/plan/c.h:1: circle
+	[[ "$output" != *bench/plan/d* ]]
+	rm -r "$TREE/bench/plan"
+	plant models/a.h '#include "models/a.h"'
+	refuses check-layers models/a.h:1: circle
+	rm "$TREE/models/a.h"
+	plant backends/cpu/solvers/a.c '#include "backends/cpu/solvers/b.h"'
+	plant backends/cpu/solvers/b.c '#include "backends/cpu/solvers/a.h"'
+	refuses check-layers backends/cpu/solvers/ 'a circle of includes: '
+}
+
+@test "layers: a name of a struct has one meaning" {
+	plant backends/cpu/a.c 'struct place {' '	int x;' '};'
+	plant backends/cpu/b.c 'struct place place;' 'struct places {' '};' \
+		'/* struct place { */'
+	plant tests/a.c 'struct place {' '};'
+	accepts check-layers
+	plant backends/cpu/c.h '' '	static const struct place {' '	};'
+	refuses check-layers backends/cpu/c.h:2: \
+		'struct place is defined in backends/cpu/a.c, too'
+	plant backends/cpu/c.h 'enum place {'
+	accepts check-layers
+	plant models/a.c 'enum place {'
+	refuses check-layers models/a.c:1: \
+		'enum place is defined in backends/cpu/c.h, too'
 }
 
 @test "layers: a path starts at the root" {
