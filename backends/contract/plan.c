@@ -1,5 +1,6 @@
 #include "backends/contract/plan.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 static int is_of_kind(const struct layer *layer, enum layer_kind kind)
@@ -27,9 +28,10 @@ int plan_chain(const struct graph *graph, int first,
 }
 
 static int count_taken(const struct solver *solver, const struct graph *graph,
-		       int first, const struct program_options *options)
+		       int first, const struct program_options *options,
+		       const char **why)
 {
-	return solver->takes ? solver->takes(graph, first, options) :
+	return solver->takes ? solver->takes(graph, first, options, why) :
 			       is_of_kind(graph->nodes[first].layer,
 					  solver->kind);
 }
@@ -42,11 +44,14 @@ int plan_resolve(struct plan *plan, const struct graph *graph,
 	*plan = (struct plan){ .model = graph->model,
 			       .solvers = solvers,
 			       .solver_count = count };
+	assert(count <= PLAN_MOST_SOLVERS);
 	for (int at = 0; at < graph->count;) {
+		struct step *step = &plan->steps[plan->count];
 		int taken = 0, s = 0;
 
 		while (s < count &&
-		       !(taken = count_taken(solvers[s], graph, at, options)))
+		       !(taken = count_taken(solvers[s], graph, at, options,
+					     &step->declined[s])))
 			s++;
 		if (s == count) {
 			char where[80];
@@ -56,13 +61,12 @@ int plan_resolve(struct plan *plan, const struct graph *graph,
 					 "not supported by this backend",
 					 graph->model->name, where);
 		}
-		plan->steps[plan->count++] = (struct step){
-			.solver = solvers[s],
-			.first = at,
-			.length = taken,
-			.in = graph->nodes[at].in,
-			.out = graph->nodes[at + taken - 1].out,
-		};
+		step->solver = solvers[s];
+		step->first = at;
+		step->length = taken;
+		step->in = graph->nodes[at].in;
+		step->out = graph->nodes[at + taken - 1].out;
+		plan->count++;
 		at += taken;
 	}
 	return 0;
@@ -115,5 +119,12 @@ void plan_explain(const struct plan *plan, char *text, size_t size)
 			step->in.channels, step->in.height, step->in.width,
 			step->out.channels, step->out.height, step->out.width,
 			step->solver->name);
+		for (int s = 0; s < plan->solver_count && used < size; s++)
+			if (step->declined[s])
+				used += (size_t)snprintf(
+					text + used, size - used,
+					"    not %s: %s\n",
+					plan->solvers[s]->name,
+					step->declined[s]);
 	}
 }

@@ -446,7 +446,7 @@ const struct option_row option_rows[] = {
 	  .help = "no progress and no notes, only the table" },
 	{ .name = "verbose", .letter = 'v', .group = OUTPUT,
 	  .kind = OPTION_FLAG, AT(verbose), .verbs = ITERATES,
-	  .help = "print the device and the fused steps" },
+	  .help = "print the device, the fused steps and who declined them" },
 	{ .name = "generate", .group = GENERAL, .kind = OPTION_CHOICE,
 	  AT(generate), .verbs = HELP, .argument = "WHAT",
 	  ONE_OF("man", "bash", "zsh", "fish"),

@@ -150,7 +150,7 @@ static void print_device(struct core *core, const struct device_info *info)
 		[KERNELS_WARM] = " (warm: from cached kernels)",
 	};
 	const struct training *training = core->training;
-	char steps[64 * MODEL_MAX_LAYERS];
+	char steps[256 * MODEL_MAX_LAYERS];
 
 	if (!training->log)
 		return;

@@ -11,11 +11,13 @@
 /* A solver that takes a chain of these kinds, whatever the options. */
 #define CHAIN(function, ...)                                                \
 	static int function(const struct graph *graph, int first,           \
-			    const struct program_options *options)          \
+			    const struct program_options *options,          \
+			    const char **why)                               \
 	{                                                                   \
 		static const enum layer_kind kinds[] = { __VA_ARGS__ };     \
 									    \
 		(void)options;                                              \
+		(void)why;                                                  \
 		return plan_chain(graph, first, kinds,                      \
 				  (int)(sizeof(kinds) / sizeof(kinds[0]))); \
 	}
@@ -25,12 +27,27 @@ CHAIN(takes_linear, LAYER_LINEAR, LAYER_RELU, LAYER_DROPOUT)
 
 /* For a batch of one alone. */
 static int takes_pool(const struct graph *graph, int first,
-		      const struct program_options *options)
+		      const struct program_options *options, const char **why)
 {
+	(void)why;
 	return options->batch == 1 &&
 	       graph->nodes[first].layer->kind == LAYER_MAXPOOL;
 }
 
+static int takes_wide(const struct graph *graph, int first,
+		      const struct program_options *options, const char **why)
+{
+	const struct layer *layer = graph->nodes[first].layer;
+
+	(void)options;
+	if (layer->kind == LAYER_CONV && layer->window != 5)
+		return plan_decline(why, "its window is not 5");
+	return layer->kind == LAYER_CONV;
+}
+
+static const struct solver wide_solver = {
+	.name = "wide conv", .takes = takes_wide
+};
 static const struct solver conv_solver = {
 	.name = "conv", .takes = takes_conv
 };
@@ -53,21 +70,31 @@ static const struct solver loss_solver = {
 	.name = "loss", .kind = LAYER_LOSS
 };
 
-static const struct solver *const solvers[] = { &conv_solver, &linear_solver,
-						&pool_solver, &relu_solver,
-						&add_solver, &loss_solver };
+static const struct solver *const solvers[] = {
+	&conv_solver, &linear_solver, &pool_solver, &relu_solver, &add_solver,
+	&loss_solver
+};
+static const struct solver *const with_wide[] = {
+	&wide_solver, &conv_solver, &linear_solver, &loss_solver
+};
 
 #define SOLVERS ((int)(sizeof(solvers) / sizeof(solvers[0])))
 
-static int resolve(struct plan *plan, const struct model *model, int first,
-		   int count, struct error *err)
+static int resolve_by(struct plan *plan, const struct model *model,
+		      const struct solver *const *list, int count,
+		      struct error *err)
 {
 	static struct graph graph;
 	const struct program_options options = { .batch = 1 };
 
 	graph_resolve(&graph, model);
-	return plan_resolve(plan, &graph, &options, solvers + first, count,
-			    err);
+	return plan_resolve(plan, &graph, &options, list, count, err);
+}
+
+static int resolve(struct plan *plan, const struct model *model, int first,
+		   int count, struct error *err)
+{
+	return resolve_by(plan, model, solvers + first, count, err);
 }
 
 static struct plan *build(const struct model *model)
@@ -257,6 +284,28 @@ static void a_plan_explains_itself(void **state)
 		assert_int_equal(cut[i], 'x');
 }
 
+/* After the line of each step, a solver of its kind that declined it; no line
+ * of those for other kinds, nor of one that took it. */
+static void a_plan_says_why_solvers_declined(void **state)
+{
+	static struct plan plan;
+	struct error err;
+	char text[1024];
+
+	(void)state;
+	if (resolve_by(&plan, model_find("mnist"), with_wide, 4, &err))
+		fail_msg("%s", err.message);
+	plan_explain(&plan, text, sizeof(text));
+	assert_string_equal(text,
+		" 0  conv+relu                    1x28x28 -> 32x26x26, conv\n"
+		"    not wide conv: its window is not 5\n"
+		" 1  conv+maxpool+dropout2d       32x26x26 -> 64x12x12, conv\n"
+		"    not wide conv: its window is not 5\n"
+		" 2  linear+relu+dropout          64x12x12 -> 128x1x1, linear\n"
+		" 3  linear                       128x1x1 -> 10x1x1, linear\n"
+		" 4  loss                         10x1x1 -> 10x1x1, loss\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -268,6 +317,7 @@ int main(void)
 		cmocka_unit_test(a_program_names_its_solvers),
 		cmocka_unit_test(a_row_without_a_solver_is_named),
 		cmocka_unit_test(a_plan_explains_itself),
+		cmocka_unit_test(a_plan_says_why_solvers_declined),
 	};
 
 	return cmocka_run_group_tests_name("plan", tests, NULL, NULL);

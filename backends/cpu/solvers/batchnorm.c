@@ -31,11 +31,12 @@ struct norm_step {
 
 /* Where rows are rounded, each of them is. */
 static int takes(const struct graph *graph, int first,
-		 const struct program_options *options)
+		 const struct program_options *options, const char **why)
 {
 	static const enum layer_kind kinds[] = { LAYER_BATCHNORM, LAYER_ADD,
 						 LAYER_RELU };
 
+	(void)why;
 	return plan_chain(graph, first, kinds,
 			  precision_rounds(options->precision) ? 1 : 3);
 }

@@ -18,23 +18,25 @@
 #define LEAST_RUN 8 /* values of a row of the window */
 
 int gather_takes_conv(const struct graph *graph, int first,
-		      const struct program_options *options)
+		      const struct program_options *options, const char **why)
 {
 	static const enum layer_kind trained[] = { LAYER_CONV, LAYER_RELU };
 	static const enum layer_kind inferred[] = { LAYER_CONV, LAYER_ADD,
 						    LAYER_RELU };
 
+	(void)why;
 	return options->infers && !precision_rounds(options->precision) ?
 		       plan_chain(graph, first, inferred, 3) :
 		       plan_chain(graph, first, trained, 2);
 }
 
 static int takes_linear(const struct graph *graph, int first,
-			const struct program_options *options)
+			const struct program_options *options, const char **why)
 {
 	static const enum layer_kind kinds[] = { LAYER_LINEAR, LAYER_RELU };
 
 	(void)options;
+	(void)why;
 	return plan_chain(graph, first, kinds, 2);
 }
 

@@ -43,7 +43,7 @@ void gather_decide(const struct cpu_program *program,
 /* Rows of a convolution, with the addition and the ReLU behind it. A gradient
  * would have to know both inputs of the addition. */
 int gather_takes_conv(const struct graph *graph, int first,
-		      const struct program_options *options);
+		      const struct program_options *options, const char **why);
 
 /* Before forward: copies the input of a conv that wants it. */
 void gather_join(const struct gather_step *gather, int count);

@@ -13,15 +13,18 @@
 #define LEAST_PLACES 64
 
 static int takes(const struct graph *graph, int first,
-		 const struct program_options *options)
+		 const struct program_options *options, const char **why)
 {
 	static const enum layer_kind kinds[] = {
 		LAYER_LINEAR, LAYER_RELU, LAYER_DROPOUT
 	};
+	const int length = plan_chain(graph, first, kinds, 3);
 
-	return options->algorithm == ALGORITHM_FAST &&
-			       !precision_rounds(options->precision) ?
-		       plan_chain(graph, first, kinds, 3) : 0;
+	if (length && options->algorithm != ALGORITHM_FAST)
+		return plan_decline(why, "--algorithm is dense");
+	if (length && precision_rounds(options->precision))
+		return plan_decline(why, "--precision rounds what is stored");
+	return length;
 }
 
 /*

@@ -27,7 +27,7 @@ static int is_pool(const struct node *node)
 
 /* The first rows, each read by the next alone; of whole tiles. */
 static int takes(const struct graph *graph, int first,
-		 const struct program_options *options)
+		 const struct program_options *options, const char **why)
 {
 	static const enum layer_kind kinds[] = {
 		LAYER_CONV, LAYER_RELU, LAYER_CONV,
@@ -37,18 +37,23 @@ static int takes(const struct graph *graph, int first,
 	const struct node *nodes = graph->nodes;
 	int length, relu;
 
-	if (first || options->algorithm != ALGORITHM_FAST ||
-	    precision_rounds(options->precision) ||
-	    in.height <= 4 || in.width <= 4 || in.height % STEM_TILE ||
-	    in.width % STEM_TILE)
+	if (first || nodes[first].layer->kind != LAYER_CONV)
 		return 0;
+	if (options->algorithm != ALGORITHM_FAST)
+		return plan_decline(why, "--algorithm is dense");
+	if (precision_rounds(options->precision))
+		return plan_decline(why, "--precision rounds what is stored");
+	if (in.height <= 4 || in.width <= 4 || in.height % STEM_TILE ||
+	    in.width % STEM_TILE)
+		return plan_decline(why, "tiles of 4x4 do not fit the image");
 	length = plan_chain(graph, 0, kinds, sizeof(kinds) / sizeof(kinds[0]));
 	relu = length > MAIN + 2 && nodes[MAIN + 1].layer->kind == LAYER_RELU;
-	return length > MAIN + 1 + relu && is_conv(&nodes[LEAD]) &&
-			       nodes[LEAD_RELU].layer->kind == LAYER_RELU &&
-			       is_conv(&nodes[MAIN]) &&
-			       is_pool(&nodes[MAIN + 1 + relu]) ?
-		       length : 0;
+	if (length > MAIN + 1 + relu && is_conv(&nodes[LEAD]) &&
+	    nodes[LEAD_RELU].layer->kind == LAYER_RELU &&
+	    is_conv(&nodes[MAIN]) && is_pool(&nodes[MAIN + 1 + relu]))
+		return length;
+	return plan_decline(why, "not two 3x3 convolutions and a 2x2 pooling, "
+				 "without padding");
 }
 
 /* Whether the kernels' planes can be handed on as they are: to one layer,

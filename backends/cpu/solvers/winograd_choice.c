@@ -85,24 +85,32 @@ static int is_faster_rounded(const struct node *node,
  * channels leave vectors empty, and an image of one pixel has one place of the
  * window that is not padding. */
 int winograd_takes(const struct graph *graph, int first,
-		   const struct program_options *options)
+		   const struct program_options *options, const char **why)
 {
 	const struct node *node = &graph->nodes[first];
 	const struct layer *layer = node->layer;
 
-	if (options->algorithm != ALGORITHM_FAST ||
-	    precision_rounds(options->precision) ||
-	    layer->kind != LAYER_CONV ||
-	    layer->pad >= layer->window || layer->outputs < CPU_LANES ||
-	    node->in.height * node->in.width == 1)
+	if (layer->kind != LAYER_CONV)
 		return 0;
+	if (options->algorithm != ALGORITHM_FAST)
+		return plan_decline(why, "--algorithm is dense");
+	if (precision_rounds(options->precision))
+		return plan_decline(why, "--precision rounds what is stored");
+	if (layer->pad >= layer->window)
+		return plan_decline(why, "padding is as wide as the window");
+	if (layer->outputs < CPU_LANES)
+		return plan_decline(why, "too few outputs fill a vector");
+	if (node->in.height * node->in.width == 1)
+		return plan_decline(why, "the image is one pixel");
 	if (is_faster_rounded(node, options))
-		return 0;
-	if (winograd_folds(node) ? node->wants_dx :
-				   node->in.channels < CPU_LANES)
-		return 0;
-	if (winograd_window(node) < 3 || winograd_window(node) > 5 ||
-	    !is_cheaper(node, options->batch))
-		return 0;
-	return gather_takes_conv(graph, first, options);
+		return plan_decline(why, "few channels, faster in bf16");
+	if (winograd_folds(node) && node->wants_dx)
+		return plan_decline(why, "a stride, and not the first layer");
+	if (!winograd_folds(node) && node->in.channels < CPU_LANES)
+		return plan_decline(why, "too few channels fill a vector");
+	if (winograd_window(node) < 3 || winograd_window(node) > 5)
+		return plan_decline(why, "the window is not 3x3 to 5x5");
+	if (!is_cheaper(node, options->batch))
+		return plan_decline(why, "no fewer multiplications");
+	return gather_takes_conv(graph, first, options, why);
 }

@@ -9,7 +9,7 @@
 
 /* What the solver takes: see struct solver. */
 int winograd_takes(const struct graph *graph, int first,
-		   const struct program_options *options);
+		   const struct program_options *options, const char **why);
 
 /* Whether a convolution that is taken is folded, and the side of its window
  * then, or of its own. */

@@ -14,25 +14,28 @@
 static int ends_chain(const struct graph *graph, int row,
 		      const struct program_options *options)
 {
+	const char *why;
 	int first = row;
 
 	while (first > 0 && graph->nodes[first].layer->kind != LAYER_CONV)
 		first--;
 	return graph->nodes[row].readers == 1 &&
-	       conv_solver.base.takes(graph, first, options) ==
+	       conv_solver.base.takes(graph, first, options, &why) ==
 		       row - first + 1;
 }
 
 /* Of the images, or of what another chain makes for it alone. */
 static int conv_takes(const struct graph *graph, int first,
-		      const struct program_options *options)
+		      const struct program_options *options, const char **why)
 {
 	const int source = graph->nodes[first].source;
-	const int length = chain_of_conv(graph, first);
+	const int length = chain_of_conv(graph, first, why);
 
-	return source == MODEL_IMAGES ||
-			       (length && ends_chain(graph, source, options)) ?
-		       length : 0;
+	if (length && source != MODEL_IMAGES &&
+	    !ends_chain(graph, source, options))
+		return plan_decline(why, "its input is not of such a chain, or "
+					 "has other readers");
+	return length;
 }
 
 static int reads_images(const struct opencl_program *program, int index)

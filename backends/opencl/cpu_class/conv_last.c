@@ -78,14 +78,15 @@ static int sides_fit(const struct node *node)
 }
 
 static int last_takes(const struct graph *graph, int first,
-		      const struct program_options *options)
+		      const struct program_options *options, const char **why)
 {
 	const struct node *node = &graph->nodes[first];
 	const enum layer_kind kind = node->layer->kind;
 
 	(void)options;
-	return kind == LAYER_LINEAR ||
-	       (kind == LAYER_CONV && sides_fit(node));
+	if (kind == LAYER_CONV && !sides_fit(node))
+		return plan_decline(why, "its padding makes it too large");
+	return kind == LAYER_LINEAR || kind == LAYER_CONV;
 }
 
 static size_t weights_of(const struct sides *s)

@@ -389,10 +389,10 @@ static int linear_backward(struct opencl_program *program, struct pass *pass,
 }
 
 static int linear_takes(const struct graph *graph, int first,
-			const struct program_options *options)
+			const struct program_options *options, const char **why)
 {
 	(void)options;
-	return chain_of_linear(graph, first);
+	return chain_of_linear(graph, first, why);
 }
 
 const struct opencl_solver linear_solver = {

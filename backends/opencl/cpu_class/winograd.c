@@ -23,32 +23,38 @@ static int pooling_of(const struct graph *graph, int first, int length)
 static int is_read_by_conv(const struct graph *graph, int last)
 {
 	const int reader = chain_reader(graph, last);
+	const char *why;
 
-	return reader != STEP_NO_LAYER && chain_of_conv(graph, reader);
+	return reader != STEP_NO_LAYER && chain_of_conv(graph, reader, &why);
 }
 
 /* Not of images, whose channels are not side by side, and into planes. */
 static int winograd_takes(const struct graph *graph, int first,
-			  const struct program_options *options)
+			  const struct program_options *options,
+			  const char **why)
 {
 	const int width = ((const struct opencl_options *)options)->width;
 	const struct node *conv = &graph->nodes[first];
-	const int length = conv_solver.base.takes(graph, first, options);
+	const int length = conv_solver.base.takes(graph, first, options, why);
 	const int last = first + length - 1;
 	const struct shape in = conv->in, main = conv->out;
 	struct shape out;
 
-	if (!length || conv->source == MODEL_IMAGES ||
-	    options->algorithm == ALGORITHM_DENSE || conv->layer->window != 3 ||
-	    pooling_of(graph, first, length) != 2 ||
-	    is_read_by_conv(graph, last))
+	if (!length)
 		return 0;
+	if (options->algorithm == ALGORITHM_DENSE)
+		return plan_decline(why, "--algorithm is dense");
+	if (conv->source == MODEL_IMAGES)
+		return plan_decline(why, "it is the first layer");
+	if (conv->layer->window != 3 || pooling_of(graph, first, length) != 2)
+		return plan_decline(why, "window and pooling are not 3 and 2");
+	if (is_read_by_conv(graph, last))
+		return plan_decline(why, "a convolution reads its output");
 	out = graph->nodes[last].out;
-	return main.height % TILE == 0 && main.width % TILE == 0 &&
-			       in.channels % width == 0 &&
-			       main.channels % width == 0 &&
-			       out.height * out.width % width == 0 ?
-		       length : 0;
+	if (main.height % TILE || main.width % TILE || in.channels % width ||
+	    main.channels % width || out.height * out.width % width)
+		return plan_decline(why, "tiles or vectors do not fit");
+	return length;
 }
 
 int winograd_fits(const struct opencl_program *program, int index)

@@ -140,22 +140,31 @@ static int is_cheaper(const struct node *node, const struct tiled *t,
 }
 
 static int tiles_take(const struct graph *graph, int first,
-		      const struct program_options *options)
+		      const struct program_options *options, const char **why)
 {
 	const int width = ((const struct opencl_options *)options)->width;
 	const struct node *node = &graph->nodes[first];
+	const struct layer *layer = node->layer;
 	struct tiled t;
 
-	if (options->algorithm == ALGORITHM_DENSE ||
-	    node->layer->kind != LAYER_CONV ||
-	    node->layer->pad >= node->layer->window ||
-	    node->in.height * node->in.width == 1)
+	if (layer->kind != LAYER_CONV)
 		return 0;
+	if (options->algorithm == ALGORITHM_DENSE)
+		return plan_decline(why, "--algorithm is dense");
+	if (layer->pad >= layer->window)
+		return plan_decline(why, "padding is as wide as the window");
+	if (node->in.height * node->in.width == 1)
+		return plan_decline(why, "the image is one pixel");
 	t = tiled_of(node, options->batch, width);
-	return t.window >= 3 && t.window <= 5 && t.channels % width == 0 &&
-	       t.out.channels % width == 0 &&
-	       (t.stride == 1 || !node->wants_dx) &&
-	       is_cheaper(node, &t, options->batch);
+	if (t.window < 3 || t.window > 5)
+		return plan_decline(why, "the window is not 3x3 to 5x5");
+	if (t.channels % width || t.out.channels % width)
+		return plan_decline(why, "channels are not whole vectors");
+	if (t.stride != 1 && node->wants_dx)
+		return plan_decline(why, "a stride, and not the first layer");
+	if (!is_cheaper(node, &t, options->batch))
+		return plan_decline(why, "no fewer multiplications");
+	return 1;
 }
 
 /* Steps of one kind share their kernels. */

@@ -8,11 +8,12 @@
 #include "backends/opencl/program/steps.h"
 
 static int conv_takes(const struct graph *graph, int first,
-		      const struct program_options *options)
+		      const struct program_options *options, const char **why)
 {
 	const enum layer_kind kind = graph->nodes[first].layer->kind;
 
 	(void)options;
+	(void)why;
 	return kind == LAYER_CONV || kind == LAYER_LINEAR;
 }
 

@@ -237,10 +237,10 @@ static int conv_backward_step(struct opencl_program *program, struct pass *pass,
 }
 
 static int conv_takes(const struct graph *graph, int first,
-		      const struct program_options *options)
+		      const struct program_options *options, const char **why)
 {
 	(void)options;
-	return chain_of_conv(graph, first);
+	return chain_of_conv(graph, first, why);
 }
 
 const struct opencl_solver gpu_conv_solver = {

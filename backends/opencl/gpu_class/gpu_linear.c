@@ -219,13 +219,16 @@ static int linear_backward_step(struct opencl_program *program,
 }
 
 static int linear_takes(const struct graph *graph, int first,
-			const struct program_options *options)
+			const struct program_options *options, const char **why)
 {
 	const struct node *node = &graph->nodes[first];
+	const int length = chain_of_linear(graph, first, why);
 
 	(void)options;
-	return shape_size(node->in) * shape_size(node->out) > MOST_WEIGHTS ?
-		       0 : chain_of_linear(graph, first);
+	if (length &&
+	    shape_size(node->in) * shape_size(node->out) > MOST_WEIGHTS)
+		return plan_decline(why, "too many weights");
+	return length;
 }
 
 const struct opencl_solver gpu_linear_solver = {

@@ -264,7 +264,7 @@ static int has_plain_windows(const struct layer *pool)
 	       pool->window > 1;
 }
 
-int chain_of_conv(const struct graph *graph, int first)
+int chain_of_conv(const struct graph *graph, int first, const char **why)
 {
 	static const enum layer_kind kinds[] = { LAYER_CONV, LAYER_RELU,
 						 LAYER_MAXPOOL,
@@ -273,9 +273,14 @@ int chain_of_conv(const struct graph *graph, int first)
 	const int most = plan_chain(graph, first, kinds,
 				    COUNT(kinds));
 
-	if (!most || layer_stride(conv->layer) != 1 || conv->layer->pad ||
-	    conv->layer->no_bias || conv->adds_dx)
+	if (!most)
 		return 0;
+	if (layer_stride(conv->layer) != 1 || conv->layer->pad)
+		return plan_decline(why, "it has a stride or padding");
+	if (conv->layer->no_bias)
+		return plan_decline(why, "it has no bias");
+	if (conv->adds_dx)
+		return plan_decline(why, "its input has other readers");
 	for (int i = 1; i < most; i++) {
 		const struct layer *layer = graph->nodes[first + i].layer;
 
@@ -285,15 +290,16 @@ int chain_of_conv(const struct graph *graph, int first)
 	return most;
 }
 
-int chain_of_linear(const struct graph *graph, int first)
+int chain_of_linear(const struct graph *graph, int first, const char **why)
 {
 	static const enum layer_kind kinds[] = { LAYER_LINEAR, LAYER_RELU,
 						 LAYER_DROPOUT };
 
-	return graph->nodes[first].adds_dx ?
-		       0 :
-		       plan_chain(graph, first, kinds,
-				  COUNT(kinds));
+	const int length = plan_chain(graph, first, kinds, COUNT(kinds));
+
+	if (length && graph->nodes[first].adds_dx)
+		return plan_decline(why, "its input has other readers");
+	return length;
 }
 
 static void add_row(struct chain *chain, const struct graph *graph, int row)

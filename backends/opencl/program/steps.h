@@ -93,10 +93,10 @@ int generic_append(struct opencl_program *program, struct pass *pass,
  * stride 1, a bias and nothing around it, then a ReLU, a pooling whose windows
  * neither overlap nor leave gaps, and a dropout; or a linear layer, a ReLU and
  * a dropout. It writes its input gradient, and does not add to it. Returns how
- * many rows from first on are one; 0: none.
+ * many rows from first on are one; 0: none, see struct solver.
  */
-int chain_of_conv(const struct graph *graph, int first);
-int chain_of_linear(const struct graph *graph, int first);
+int chain_of_conv(const struct graph *graph, int first, const char **why);
+int chain_of_linear(const struct graph *graph, int first, const char **why);
 
 /* The rows of a step by their kinds. Layers are indices into the model's table,
  * or STEP_NO_LAYER; what is of a main layer that is not there is 0. */
