@@ -1,4 +1,5 @@
 /* What is known of a program by its plan. */
+#include "backends/contract/backend.h"
 #include "backends/contract/plan.h"
 
 #include <stdio.h>

@@ -10,7 +10,7 @@
 #ifndef BACKENDS_CONTRACT_PLAN_H
 #define BACKENDS_CONTRACT_PLAN_H
 
-#include "backends/contract/backend.h"
+#include "backends/contract/program.h"
 #include "backends/contract/graph.h"
 
 /* First member of a backend's own solvers. */

@@ -16,7 +16,7 @@
 #ifndef BACKENDS_HOST_STORAGE_H
 #define BACKENDS_HOST_STORAGE_H
 
-#include "backends/contract/backend.h"
+#include "backends/contract/program.h"
 #include "backends/contract/graph.h"
 
 /* Rounds to the nearest number of the format, to even between two; to infinity

@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#include "backends/contract/backend.h"
+#include "backends/contract/program.h"
 #include "backends/host/real.h"
 
 /*

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/contract/backend.h"
+#include "backends/contract/program.h"
 #include "models/random.h"
 #include "tests/kernels/skipping.h"
 

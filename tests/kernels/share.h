@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "backends/contract/backend.h"
+#include "backends/contract/program.h"
 
 /*
  * Samples rank, rank + cores, ... of a global batch, whose images have size

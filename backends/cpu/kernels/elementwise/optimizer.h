@@ -12,7 +12,7 @@
 #ifndef BACKENDS_CPU_KERNELS_ELEMENTWISE_OPTIMIZER_H
 #define BACKENDS_CPU_KERNELS_ELEMENTWISE_OPTIMIZER_H
 
-#include "backends/contract/backend.h"
+#include "backends/contract/program.h"
 #include "backends/cpu/kernels/linear/linear_kernels.h"
 #include "backends/cpu/kernels/simd/simd.h"
 

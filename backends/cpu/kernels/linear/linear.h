@@ -22,7 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "backends/contract/backend.h"
+#include "backends/contract/program.h"
 
 struct linear_shape {
 	int blocks;
