@@ -378,9 +378,10 @@ static int be_core(struct verification *v, FILE *log, struct error *err)
 	failed = prepare(v, &dataset, err);
 	if (!failed) {
 		set_target(v, result);
+		v->task.log = log;
 		failed = options->infer ?
-				 verify_be_infer(&v->task, result, log, err) :
-				 verify_be_team(&v->task, result, log, err);
+				 verify_infer(&v->task, result, err) :
+				 verify_cores(&v->task, result, err);
 	}
 	dataset_release(&dataset);
 	return failed;

@@ -3,143 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/parallel/replica.h"
-#include "bench/verify/verify_ranks.h"
 #include "bench/verify/verify_team.h"
 #include "models/random.h"
-
-/* One program that is all cores of a team, one after the other; in a process
- * of its own, as the cores. */
-struct sequence {
-	const struct verify_task *task;
-	const int *order;
-	int cores;
-	float parameters[]; /* afterwards */
-};
-
-struct stand_in {
-	const struct verify_task *task;
-	struct device *device;
-	struct program *program;
-	struct share share;
-	float *gradient, *sum;
-	float *buffers; /* of each core, [cores][count] */
-};
-
-static int open_stand_in(struct stand_in *all, int cores, struct error *err)
-{
-	const struct verify_task *task = all->task;
-	const struct device_request request = {
-		.choice = task->device,
-		.threads = 1,
-		.cpus = VERIFY_MOST_CORES,
-		.device_class = task->options->device_class,
-	};
-	const struct program_options options =
-		verify_team_options(task, cores, 1);
-	const size_t count = model_parameter_count(task->model);
-	const size_t buffers = model_buffer_count(task->model);
-
-	all->gradient = malloc(count * sizeof(float));
-	all->sum = malloc(count * sizeof(float));
-	all->buffers = malloc((size_t)cores * buffers * sizeof(float) + 1);
-	if (share_allocate(&all->share, task, task->batch) ||
-	    !all->gradient || !all->sum || !all->buffers)
-		return error_memory(err, "a core's batch");
-	for (int r = 0; r < cores; r++)
-		model_init_buffers(task->model,
-				   all->buffers + (size_t)r * buffers);
-	if (device_open(task->backend, &request, &all->device, err) ||
-	    program_compile(all->device, task->model, &options, &all->program,
-			    err))
-		return -1;
-	return replica_initialise(NULL, all->program, options.seed, err);
-}
-
-/* Adds the gradient of this core's share to the sum. */
-static int stand_in_gradient(struct stand_in *all, const int *order, int step,
-			     int rank, int cores, struct error *err)
-{
-	const size_t buffers = all->program->buffers;
-	float *own = all->buffers + (size_t)rank * buffers;
-	struct score score;
-	struct batch batch;
-
-	verify_batch(all->task, order, step, rank, cores, &all->share, &batch);
-	if (program_store(all->program, VECTOR_BUFFERS, own, err) ||
-	    program_gradient(all->program, &batch, err) ||
-	    program_finish(all->program, &score, err) ||
-	    program_load(all->program, VECTOR_BUFFERS, own, err) ||
-	    program_load(all->program, VECTOR_GRADIENT, all->gradient, err))
-		return -1;
-	for (size_t i = 0; i < all->program->parameters; i++)
-		all->sum[i] = rank ? all->sum[i] + all->gradient[i] :
-				     all->gradient[i];
-	return 0;
-}
-
-static int stand_in_train(struct stand_in *all, const int *order, int cores,
-			  float *parameters, struct error *err)
-{
-	const struct verify_task *task = all->task;
-	struct score ignored;
-
-	for (int s = 0; s < task->steps; s++) {
-		const struct update update = verify_team_update(task, s);
-
-		for (int r = 0; r < cores; r++)
-			if (stand_in_gradient(all, order, s, r, cores, err))
-				return -1;
-		if (program_store(all->program, VECTOR_GRADIENT, all->sum,
-				  err) ||
-		    program_update(all->program, &update, err) ||
-		    program_finish(all->program, &ignored, err))
-			return -1;
-	}
-	return program_load(all->program, VECTOR_PARAMETERS, parameters, err);
-}
-
-static int sequence_body(struct group *group, void *context, struct error *err)
-{
-	struct sequence *sequence = context;
-	struct stand_in all = { .task = sequence->task };
-	const int failed = open_stand_in(&all, sequence->cores, err) ||
-			   stand_in_train(&all, sequence->order,
-					  sequence->cores,
-					  sequence->parameters, err);
-
-	(void)group;
-	program_free(all.program);
-	device_close(all.device);
-	share_release(&all.share);
-	free(all.gradient);
-	free(all.sum);
-	free(all.buffers);
-	return failed ? -1 : 0;
-}
-
-static int train_sequence(const struct verify_task *task, const int *order,
-			  int cores, float *parameters, struct error *err)
-{
-	const size_t bytes =
-		model_parameter_count(task->model) * sizeof(*parameters);
-	struct sequence *sequence;
-	struct group_job job = { sequence_body, NULL,
-				 sizeof(*sequence) + bytes, NULL };
-	int failed;
-
-	sequence = calloc(1, job.context_size);
-	if (!sequence)
-		return error_memory(err, "the cores to compare");
-	sequence->task = task;
-	sequence->order = order;
-	sequence->cores = cores;
-	job.context = sequence;
-	failed = group_launch(transport_find("fork"), 1, &job, err);
-	memcpy(parameters, sequence->parameters, bytes);
-	free(sequence);
-	return failed;
-}
 
 #define MOST_TEAMS 3
 
@@ -174,12 +39,23 @@ static void take_made(struct comparison *all, int t, int count)
 					all->right[t + i]));
 }
 
-/* One core of a process of its own. */
-static int train_alone(struct comparison *all, int t, struct error *err)
+/* One team, or what stands in for it, of number t. */
+static int run_team(struct comparison *all, int t, int in_turn,
+		    const struct transport *by, int cores, struct error *err)
 {
-	const int failed = verify_team(&all->tasks[t], 1, all->order,
-				       transport_find("fork"), 1, all->made,
-				       err);
+	const struct verify_team team = { &all->tasks[t], 1, all->order,
+					  in_turn };
+	const struct verify_job job = verify_team_job(&team, all->made);
+
+	return verify_launch(&job, by, cores, err);
+}
+
+/* In a process of its own, as the cores: one core, or all of them in turn. */
+static int make_right(struct comparison *all, int t, int in_turn,
+		      struct error *err)
+{
+	const int failed = run_team(all, t, in_turn, transport_find("fork"), 1,
+				    err);
 
 	take_made(all, t, 0);
 	memcpy(all->right[t], all->made->parameters,
@@ -208,11 +84,9 @@ static int find_right(struct comparison *all, int t, struct error *err)
 		return 0;
 	}
 	/* Masks of one core, whatever is right for several. */
-	if ((!t || !in_turn) && train_alone(all, t, err))
+	if ((!t || !in_turn) && make_right(all, t, 0, err))
 		return -1;
-	return in_turn ? train_sequence(&all->tasks[t], all->order,
-					all->cores[t], all->right[t], err) :
-			 0;
+	return in_turn ? make_right(all, t, all->cores[t], err) : 0;
 }
 
 /* Teams from .. to - 1, whose most cores become *most. A device may have fewer
@@ -226,8 +100,7 @@ static int compare_by(struct comparison *all, int from, int to,
 
 		if (verify_check_signal(err, "before %d cores", all->cores[t]))
 			return -1;
-		failed = verify_team(task, 1, all->order, by, all->cores[t],
-				     all->made, err);
+		failed = run_team(all, t, 0, by, all->cores[t], err);
 		if (failed)
 			return task->backend->offloads &&
 					       err->kind == ERROR_MISSING ?
@@ -263,42 +136,20 @@ static int compare_teams(struct comparison *all, struct error *err)
 			  &most, err);
 }
 
-struct own_team {
-	struct verify_job job; /* first */
-	const struct verify_task *tasks;
-	int count;
-	const int *order;
-};
-
-static int run_own(const struct verify_job *job,
-		   const struct transport *transport, int cores,
-		   struct error *err)
-{
-	const struct own_team *team = (const struct own_team *)job;
-
-	return verify_team(team->tasks, team->count, team->order, transport,
-			   cores, job->made, err);
-}
-
-static struct own_team own_team_of(const struct comparison *all)
-{
-	return (struct own_team){
-		.job = { run_own, all->made,
-			 verify_made_size(&all->model, all->together) },
-		.tasks = all->tasks,
-		.count = all->together,
-		.order = all->order,
-	};
-}
-
-/* A target's own cores, by its transport. */
+/* A target's own cores, by its transport; or this process is one of them. */
 static int compare_own(struct comparison *all, struct error *err)
 {
 	struct target *target = &all->result->target;
-	const struct own_team team = own_team_of(all);
+	const struct options *options = all->tasks->options;
+	const struct verify_team team = { all->tasks, all->together,
+					  all->order, 0 };
+	const struct verify_job job = verify_team_job(&team, all->made);
 
+	if (options->team)
+		return verify_be_core(&job, target, options, all->tasks->log,
+				      err);
 	if (verify_check_signal(err, "before %d cores", target->cores) ||
-	    verify_own_cores(&team.job, target, all->tasks->options, err))
+	    verify_launch_own(&job, target, options, err))
 		return -1;
 	take_made(all, 0, all->together);
 	return 0;
@@ -369,30 +220,11 @@ int verify_cores(const struct verify_task *task, struct verify_result *result,
 	plan_teams(&all, task);
 	failed = allocate_all(&all) &&
 		 error_memory(err, "the parameters to compare");
-	for (int t = 0; !failed && t < all.count; t++)
+	for (int t = 0; !failed && !task->options->team && t < all.count; t++)
 		failed = verify_check_signal(err, "before 1 core") ||
 			 find_right(&all, t, err);
 	failed = failed || (result->own_cores ? compare_own(&all, err) :
 						compare_teams(&all, err));
 	release_all(&all);
 	return failed ? -1 : 0;
-}
-
-int verify_be_team(const struct verify_task *task, struct verify_result *result,
-		   FILE *log, struct error *err)
-{
-	struct comparison all = { .result = result };
-	int failed = -1;
-
-	plan_teams(&all, task);
-	if (allocate_all(&all)) {
-		error_memory(err, "the parameters to compare");
-	} else {
-		const struct own_team team = own_team_of(&all);
-
-		failed = verify_be_core(&team.job, &result->target,
-					task->options, log, err);
-	}
-	release_all(&all);
-	return failed;
 }

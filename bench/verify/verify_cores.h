@@ -7,13 +7,10 @@
 #include "bench/verify/verify_task.h"
 
 /* Masks, replicas and parameters of 1, 2 and 3 cores, by threads and fork; or
- * of a target's own cores, by its transport. To be called before this process
- * opens a device of the backend. */
+ * of a target's own cores, by its transport. With --team this process becomes
+ * one of these. To be called before this process opens a device of the
+ * backend. */
 int verify_cores(const struct verify_task *task, struct verify_result *result,
 		 struct error *err);
-
-/* This process is one of the target's cores: verify_be_core(). */
-int verify_be_team(const struct verify_task *task, struct verify_result *result,
-		   FILE *log, struct error *err);
 
 #endif

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backends/parallel/replica.h"
 #include "bench/verify/verify_network.h"
-#include "bench/verify/verify_passed.h"
-#include "bench/verify/verify_ranks.h"
+#include "bench/verify/verify_side.h"
 #include "models/fold_norms.h"
 
 #define FEWEST 16 /* samples */
@@ -17,30 +17,29 @@
 #define FEW 32 /* over the root of the number of parameters, at most 1 */
 #define MOST_HELD .05 /* beyond, a comparison would show nothing */
 
+/* What comes out of the cores, in one piece. */
+struct passed {
+	struct score score;
+	int has_rounds;
+	unsigned char rounds[MODEL_MAX_LAYERS]; /* as struct program says */
+	float outputs[]; /* [samples][model_classes()] */
+};
+
+/* The first samples of the test set, measured_batch of them a core at a time;
+ * each core reads its own. */
 struct inference {
-	struct verify_task task; /* of this one's copy of the network */
+	struct verify_task task; /* of the network as it is passed forward */
+	const struct model *model; /* before its norms were folded */
 	struct verify_result *result;
 	struct folded_model folded;
-	int folds;
 	struct share share; /* all samples, for the reference */
 	struct batch batch;
-	float *parameters, *buffers;		  /* of the network */
-	float *own_parameters, *own_buffers;	  /* as it is passed forward */
-	float *right, *moved;			  /* outputs */
-	size_t outputs;				  /* of all samples */
-	struct passing passing;
+	float *parameters, *buffers;	     /* of the network */
+	float *own_parameters, *own_buffers; /* as it is passed forward */
+	float *right, *moved;		     /* outputs */
+	int samples;
+	size_t outputs; /* of all samples */
 	struct passed *passed;
-};
-
-struct own_cores {
-	struct verify_job job; /* first */
-	const struct inference *all;
-};
-
-/* The reference, or what stands in for it. */
-struct right_side {
-	struct device *device;
-	struct program *program;
 };
 
 int verify_infer_samples(const struct verify_task *task,
@@ -61,36 +60,155 @@ int verify_infer_passes(const struct verify_task *task)
 		       3 + DRAWS + FLIPS : 1;
 }
 
-static int open_right(struct right_side *side, const struct inference *all,
+/* A core. */
+struct passer {
+	const struct inference *all;
+	const struct verify_core *core;
+	struct side side;
+	struct share share; /* of a batch */
+	float *outputs;	    /* likewise */
+	size_t floats;	    /* of these */
+};
+
+static int open_passer(struct passer *passer, struct error *err)
+{
+	const struct inference *all = passer->all;
+	const struct verify_task *task = &all->task;
+	const int batch = task->measured_batch;
+	/* As those of bench infer. */
+	struct program_options options =
+		side_options(task, batch < 2 ? 2 : batch, batch);
+
+	options.dropout = 1;
+	options.masks_only = 1;
+	options.infers = 1;
+	passer->floats = (size_t)batch * (size_t)model_classes(task->model);
+	passer->outputs = calloc(passer->floats, sizeof(float));
+	if (share_allocate(&passer->share, task, batch) || !passer->outputs)
+		return error_memory(err, "a core's batch");
+	return side_open(&passer->side, task, task->backend, &options,
+			 passer->core, err) ||
+			       replica_begin(passer->core->group,
+					     passer->side.program,
+					     all->own_parameters,
+					     all->own_buffers, err) ?
+		       -1 : 0;
+}
+
+/* The outputs of all cores, one after the other. */
+static int gather_outputs(struct passer *passer, float *to, struct error *err)
+{
+	enum { EACH = GROUP_MAX_MESSAGE / sizeof(float) };
+	struct group *group = passer->core->group;
+	const size_t floats = passer->floats;
+	float all[GROUP_MAX_SIZE * EACH];
+
+	for (size_t at = 0; at < floats; at += EACH) {
+		const size_t count = floats - at < EACH ? floats - at : EACH;
+
+		if (group_gather(group, passer->outputs + at,
+				 count * sizeof(float), all, err))
+			return -1;
+		for (int r = 0; !group->rank && r < group->size; r++)
+			memcpy(to + (size_t)r * floats + at,
+			       all + (size_t)r * count,
+			       count * sizeof(float));
+	}
+	return 0;
+}
+
+/* This core's samples of those from first on. */
+static int pass_batch(struct passer *passer, int first, struct score *score,
+		      struct error *err)
+{
+	const struct verify_task *task = &passer->all->task;
+	const int count = task->measured_batch;
+	struct passed *passed = passer->core->made;
+	struct batch batch;
+
+	verify_test_batch(task, first + passer->core->group->rank * count,
+			  count, &passer->share, &batch);
+	batch.outputs = passer->outputs;
+	/* What is not written is wrong. */
+	memset(passer->outputs, 0xff, passer->floats * sizeof(float));
+	return program_evaluate(passer->side.program, &batch, score, err) ||
+			       gather_outputs(passer, passed->outputs +
+				       (size_t)(first / count) *
+				       passer->floats, err) ?
+		       -1 : 0;
+}
+
+static int pass_all(struct passer *passer, struct error *err)
+{
+	const struct inference *inference = passer->all;
+	const struct program *program = passer->side.program;
+	struct group *group = passer->core->group;
+	struct passed *passed = passer->core->made;
+	struct score own = { 0 }, all[GROUP_MAX_SIZE];
+
+	for (int first = 0; first < inference->samples;
+	     first += inference->task.measured_batch * group->size)
+		if (pass_batch(passer, first, &own, err))
+			return -1;
+	if (group_gather(group, &own, sizeof(own), all, err))
+		return -1;
+	if (group->rank)
+		return 0;
+	for (int r = 0; r < group->size; r++) {
+		passed->score.loss += all[r].loss;
+		passed->score.correct += all[r].correct;
+		passed->score.count += all[r].count;
+	}
+	passed->has_rounds = program->rounds != NULL;
+	if (passed->has_rounds)
+		memcpy(passed->rounds, program->rounds,
+		       sizeof(passed->rounds));
+	return 0;
+}
+
+static int passer_body(const struct verify_core *core, struct error *err)
+{
+	struct passer passer = { .all = core->context, .core = core };
+	const int failed = open_passer(&passer, err) ||
+			   pass_all(&passer, err);
+
+	side_close(&passer.side);
+	share_release(&passer.share);
+	free(passer.outputs);
+	return failed ? -1 : 0;
+}
+
+static size_t passed_size(const struct inference *all)
+{
+	return sizeof(struct passed) + all->outputs * sizeof(float);
+}
+
+static struct verify_job job_of(const struct inference *all)
+{
+	return (struct verify_job){ passer_body, all, all->passed,
+				    passed_size(all) };
+}
+
+/* The reference, or what stands in for it. */
+static int open_right(struct side *side, const struct inference *all,
 		      const struct model *model, enum precision precision,
 		      const unsigned char *rounds, struct error *err)
 {
-	const struct verify_task *task = &all->task;
-	const int samples = all->passing.samples;
-	const struct device_request request = { .threads = 1,
-						.cpus = VERIFY_MOST_CORES };
-	const struct program_options options = {
-		.batch = samples < FEWEST ? samples : FEWEST,
-		.test_batch = samples,
-		.algorithm = ALGORITHM_DENSE,
-		.precision = precision,
-	};
+	struct verify_task task = all->task;
+	struct program_options options = side_options(
+		&task, all->samples < FEWEST ? all->samples : FEWEST,
+		all->samples);
 
-	return device_open(task->right, &request, &side->device, err) ||
-			       program_compile(side->device, model, &options,
-					       &side->program, err) ||
+	task.model = model;
+	options.algorithm = ALGORITHM_DENSE;
+	options.precision = precision;
+	return side_open(side, &task, task.right, &options, NULL, err) ||
 			       program_round_factors(side->program, rounds,
 						     err) ?
 		       -1 : 0;
 }
 
-static void close_right(struct right_side *side)
-{
-	program_free(side->program);
-	device_close(side->device);
-}
-
-static int pass_right(const struct right_side *side,
+static int pass_right(const struct side *side,
 		      const struct inference *all, const float *parameters,
 		      const float *buffers, float *outputs,
 		      struct score *score, struct error *err)
@@ -125,7 +243,7 @@ static double scale_error(const float *tried, const float *right, size_t count)
  * that it is rounded to a neighbour. */
 static void flip(const struct inference *all, float *parameters, int number)
 {
-	const size_t count = model_parameter_count(all->passing.model);
+	const size_t count = model_parameter_count(all->task.model);
 	const float part = all->task.precision == PRECISION_FP16 ? 0x1.8p-11f :
 								   0x1.8p-8f;
 	float *signs = parameters + count;
@@ -142,11 +260,11 @@ struct output_moves {
 };
 
 /* The most of so many draws of other parameters; room for twice as many. */
-static int move(const struct inference *all, const struct right_side *side,
+static int move(const struct inference *all, const struct side *side,
 		int draws, int flips, float *parameters,
 		struct output_moves *moves, struct error *err)
 {
-	const size_t count = model_parameter_count(all->passing.model);
+	const size_t count = model_parameter_count(all->task.model);
 	struct score ignored;
 
 	*moves = (struct output_moves){ 0 };
@@ -173,7 +291,7 @@ static int move(const struct inference *all, const struct right_side *side,
 static double held_to(const struct inference *all, double moved, double flipped)
 {
 	const double count =
-		(double)model_parameter_count(all->passing.model);
+		(double)model_parameter_count(all->task.model);
 	const double bound = all->task.bound;
 	/* Where outputs themselves are stored, each flip is seen. */
 	const double part = precision_rounds(all->task.precision) ?
@@ -194,10 +312,10 @@ static double number_apart(const struct inference *all)
 }
 
 /* What errors are held to, which may be more than the bound. */
-static int explain(const struct inference *all, const struct right_side *side,
+static int explain(const struct inference *all, const struct side *side,
 		   struct error *err)
 {
-	const size_t count = model_parameter_count(all->passing.model);
+	const size_t count = model_parameter_count(all->task.model);
 	struct verify_passes *passes = &all->result->passes;
 	const int rounds = verify_is_rounded(&all->task);
 	const int is_over = !(passes->outputs.error <= all->task.bound);
@@ -241,22 +359,22 @@ static void take_passed(const struct inference *all, const struct score *right)
 /* The network before and after its norms are folded, both in double. */
 static int compare_folded(struct inference *all, struct error *err)
 {
-	struct right_side before = { 0 }, after = { 0 };
+	struct side before = { 0 }, after = { 0 };
 	struct score ignored;
 	int failed;
 
-	if (!all->folds)
+	if (all->model == all->task.model)
 		return 0;
-	failed = open_right(&before, all, all->task.model, PRECISION_FP64,
-			    NULL, err) ||
-		 open_right(&after, all, all->passing.model, PRECISION_FP64,
+	failed = open_right(&before, all, all->model, PRECISION_FP64, NULL,
+			    err) ||
+		 open_right(&after, all, all->task.model, PRECISION_FP64,
 			    NULL, err) ||
 		 pass_right(&before, all, all->parameters, all->buffers,
 			    all->right, &ignored, err) ||
 		 pass_right(&after, all, all->own_parameters, all->own_buffers,
 			    all->moved, &ignored, err);
-	close_right(&before);
-	close_right(&after);
+	side_close(&before);
+	side_close(&after);
 	if (!failed)
 		all->result->passes.folded = verify_error(
 			all->moved, all->right, all->outputs);
@@ -267,36 +385,20 @@ static int compare_folded(struct inference *all, struct error *err)
 static int pass_by(struct inference *all, const char *transport, int cores,
 		   struct error *err)
 {
+	const struct verify_job job = job_of(all);
+
 	return verify_check_signal(err, "before its forward passes") ||
-	       passing_run(&all->passing, transport_find(transport), cores,
-			   all->passed, err) ? -1 : 0;
-}
-
-static int pass_own(const struct verify_job *job,
-		    const struct transport *transport, int cores,
-		    struct error *err)
-{
-	const struct own_cores *own = (const struct own_cores *)job;
-
-	return passing_run(&own->all->passing, transport, cores, job->made,
-			   err);
-}
-
-static struct own_cores own_cores_of(const struct inference *all)
-{
-	return (struct own_cores){
-		.job = { pass_own, all->passed, passed_size(all->outputs) },
-		.all = all,
-	};
+	       verify_launch(&job, transport_find(transport), cores, err) ?
+		       -1 : 0;
 }
 
 static int pass_first(struct inference *all, struct error *err)
 {
-	const struct own_cores own = own_cores_of(all);
+	const struct verify_job job = job_of(all);
 
 	return all->result->own_cores ?
-		       verify_own_cores(&own.job, &all->result->target,
-					all->task.options, err) :
+		       verify_launch_own(&job, &all->result->target,
+					 all->task.options, err) :
 		       pass_by(all, "self", 1, err);
 }
 
@@ -304,16 +406,16 @@ static int compare(struct inference *all, struct error *err)
 {
 	const enum precision precision = verify_right_precision(&all->task);
 	const struct passed *passed = all->passed;
-	const int samples = all->passing.samples;
-	struct right_side side = { 0 };
+	struct side side = { 0 };
 	struct score right;
 	int failed;
 
-	if (share_allocate(&all->share, &all->task, samples))
+	if (share_allocate(&all->share, &all->task, all->samples))
 		return error_memory(err, "the samples to compare");
-	verify_test_batch(&all->task, 0, samples, &all->share, &all->batch);
+	verify_test_batch(&all->task, 0, all->samples, &all->share,
+			  &all->batch);
 	failed = compare_folded(all, err) || pass_first(all, err) ||
-		 open_right(&side, all, all->passing.model, precision,
+		 open_right(&side, all, all->task.model, precision,
 			    passed->has_rounds ? passed->rounds : NULL, err) ||
 		 pass_right(&side, all, all->own_parameters, all->own_buffers,
 			    all->right, &right, err);
@@ -329,82 +431,69 @@ static int compare(struct inference *all, struct error *err)
 	}
 	if (!failed)
 		failed = explain(all, &side, err);
-	close_right(&side);
+	side_close(&side);
 	return failed ? -1 : 0;
 }
 
-static int draw(struct inference *all)
+static float *floats(size_t count)
 {
-	const struct model *model = all->task.model;
-	const struct model *own = all->passing.model;
-	const long seed = all->task.options->seed;
-
-	all->parameters = malloc(model_parameter_count(model) * sizeof(float));
-	all->buffers = malloc((model_buffer_count(model) + 1) * sizeof(float));
-	all->own_parameters = malloc(model_parameter_count(own) *
-				     sizeof(float));
-	all->own_buffers = malloc((model_buffer_count(own) + 1) *
-				  sizeof(float));
-	if (!all->parameters || !all->buffers || !all->own_parameters ||
-	    !all->own_buffers)
-		return -1;
-	verify_draw_parameters(model, seed, all->parameters);
-	verify_draw_statistics(model, seed, all->parameters, all->buffers);
-	if (all->folds) {
-		fold_norms_vectors(&all->folded, model, all->parameters,
-				   all->buffers, all->own_parameters,
-				   all->own_buffers);
-		return 0;
-	}
-	memcpy(all->own_parameters, all->parameters,
-	       model_parameter_count(model) * sizeof(float));
-	memcpy(all->own_buffers, all->buffers,
-	       model_buffer_count(model) * sizeof(float));
-	return 0;
+	return malloc((count + 1) * sizeof(float));
 }
 
 /* Of an algorithm that leaves nothing out, no norm is folded. */
-static void fold(struct inference *all)
+static int draw(struct inference *all)
 {
-	const struct model *model = all->task.model;
+	const struct model *model = all->model;
+	const struct model *folded = &all->folded.model;
+	const long seed = all->task.options->seed;
 
+	all->own_parameters = all->parameters =
+		floats(model_parameter_count(model));
+	all->own_buffers = all->buffers = floats(model_buffer_count(model));
+	if (!all->parameters || !all->buffers)
+		return -1;
+	verify_draw_parameters(model, seed, all->parameters);
+	verify_draw_statistics(model, seed, all->parameters, all->buffers);
 	fold_norms(&all->folded, model);
-	all->folds = all->task.algorithm == ALGORITHM_FAST &&
-		     all->folded.model.layer_count != model->layer_count;
-	all->passing.model = all->folds ? &all->folded.model : model;
+	if (all->task.algorithm != ALGORITHM_FAST ||
+	    folded->layer_count == model->layer_count)
+		return 0;
+	all->task.model = folded;
+	all->own_parameters = floats(model_parameter_count(folded));
+	all->own_buffers = floats(model_buffer_count(folded));
+	if (!all->own_parameters || !all->own_buffers)
+		return -1;
+	fold_norms_vectors(&all->folded, model, all->parameters, all->buffers,
+			   all->own_parameters, all->own_buffers);
+	return 0;
 }
 
-static int prepare(struct inference *all, const struct verify_task *task,
-		   struct verify_result *result, struct error *err)
+static int prepare(struct inference *all, struct error *err)
 {
-	const int samples = verify_infer_samples(task, result);
+	struct verify_passes *passes = &all->result->passes;
 
-	all->task = *task;
-	all->result = result;
-	fold(all);
-	all->outputs = (size_t)samples * (size_t)model_classes(task->model);
-	all->right = malloc(all->outputs * sizeof(float));
-	all->moved = malloc(all->outputs * sizeof(float));
-	all->passed = calloc(1, passed_size(all->outputs));
+	all->samples = verify_infer_samples(&all->task, all->result);
+	all->outputs = (size_t)all->samples * (size_t)model_classes(all->model);
+	all->right = floats(all->outputs);
+	all->moved = floats(all->outputs);
+	all->passed = calloc(1, passed_size(all));
 	if (draw(all) || !all->right || !all->moved || !all->passed)
 		return error_memory(err, "the outputs to compare");
-	all->passing.task = &all->task;
-	all->passing.samples = samples;
-	all->passing.parameters = all->own_parameters;
-	all->passing.buffers = all->own_buffers;
-	result->passes.samples = samples;
-	result->passes.batch = task->measured_batch;
-	result->passes.folded = VERIFY_NOT_MEASURED;
+	passes->samples = all->samples;
+	passes->batch = all->task.measured_batch;
+	passes->folded = VERIFY_NOT_MEASURED;
 	return 0;
 }
 
 static void release(struct inference *all)
 {
 	share_release(&all->share);
+	if (all->own_parameters != all->parameters)
+		free(all->own_parameters);
+	if (all->own_buffers != all->buffers)
+		free(all->own_buffers);
 	free(all->parameters);
 	free(all->buffers);
-	free(all->own_parameters);
-	free(all->own_buffers);
 	free(all->right);
 	free(all->moved);
 	free(all->passed);
@@ -413,25 +502,17 @@ static void release(struct inference *all)
 int verify_infer(const struct verify_task *task, struct verify_result *result,
 		 struct error *err)
 {
-	struct inference all = { .result = result };
-	const int failed = prepare(&all, task, result, err) ||
-			   compare(&all, err);
+	struct inference all = { .task = *task, .model = task->model,
+				 .result = result };
+	int failed = prepare(&all, err);
 
-	release(&all);
-	return failed ? -1 : 0;
-}
+	if (!failed && task->options->team) {
+		const struct verify_job job = job_of(&all);
 
-int verify_be_infer(const struct verify_task *task,
-		    struct verify_result *result, FILE *log, struct error *err)
-{
-	struct inference all = { .result = result };
-	int failed = prepare(&all, task, result, err);
-
-	if (!failed) {
-		const struct own_cores own = own_cores_of(&all);
-
-		failed = verify_be_core(&own.job, &result->target,
-					task->options, log, err);
+		failed = verify_be_core(&job, &result->target, task->options,
+					task->log, err);
+	} else if (!failed) {
+		failed = compare(&all, err);
 	}
 	release(&all);
 	return failed ? -1 : 0;

@@ -17,8 +17,6 @@
 #ifndef BENCH_VERIFY_VERIFY_INFER_H
 #define BENCH_VERIFY_VERIFY_INFER_H
 
-#include <stdio.h>
-
 #include "bench/verify/verify_task.h"
 
 /* Samples that are passed forward for a result, of such a batch on each core.
@@ -29,12 +27,8 @@ int verify_infer_samples(const struct verify_task *task,
 /* Times that the reference passes them forward, about. */
 int verify_infer_passes(const struct verify_task *task);
 
+/* With --team this process becomes one of the target's cores. */
 int verify_infer(const struct verify_task *task, struct verify_result *result,
 		 struct error *err);
-
-/* This process is one of the target's cores: verify_be_core(). */
-int verify_be_infer(const struct verify_task *task,
-		    struct verify_result *result, FILE *log,
-		    struct error *err);
 
 #endif

@@ -419,10 +419,10 @@ static int start(struct pair *pair, struct error *err)
 	if (allocate_all(pair))
 		return error_memory(err, "the batch to compare on");
 	random_permutation(seed, task->dataset->train.count, pair->order);
-	if (side_open(&pair->tried, task, task->backend, task->precision,
-		      err) ||
-	    side_open(&pair->right, task, task->right,
-		      verify_right_precision(task), err) ||
+	if (side_open_steps(&pair->tried, task, task->backend, task->precision,
+			    err) ||
+	    side_open_steps(&pair->right, task, task->right,
+			    verify_right_precision(task), err) ||
 	    program_round_factors(pair->right.program,
 				  pair->tried.program->rounds, err))
 		return -1;

@@ -2,24 +2,50 @@
 
 #include <stdlib.h>
 
-int side_open(struct side *side, const struct verify_task *task,
-	      const struct backend *backend, enum precision precision,
-	      struct error *err)
+#include "backends/parallel/replica.h"
+
+struct program_options side_options(const struct verify_task *task, int batch,
+				    int test_batch)
 {
-	const int is_tried = backend == task->backend;
-	const struct device_request request = {
-		.choice = is_tried ? task->device : NULL,
-		.threads = 1,
-		.cpus = VERIFY_MOST_CORES,
-		.device_class = task->options->device_class,
-	};
-	const struct program_options options = {
-		.batch = task->batch,
-		.test_batch = task->test_batch,
+	return (struct program_options){
+		.batch = batch,
+		.test_batch = test_batch,
 		.seed = (unsigned long long)task->options->seed,
 		.dropout = task->options->dropout,
-		.algorithm = is_tried ? task->algorithm : ALGORITHM_DENSE,
-		.precision = precision,
+		.algorithm = task->algorithm,
+		.precision = task->precision,
+	};
+}
+
+static int open_program(struct side *side, const struct verify_task *task,
+			const struct backend *backend,
+			const struct device_request *request,
+			const struct program_options *options,
+			const struct verify_core *core, struct error *err)
+{
+	if (core)
+		return replica_open(core->group, backend, request,
+				    &side->device, err) ||
+		       replica_compile(core->group, side->device, task->model,
+				       options, &side->program, err);
+	return (!side->device &&
+		device_open(backend, request, &side->device, err)) ||
+	       program_compile(side->device, task->model, options,
+			       &side->program, err);
+}
+
+int side_open(struct side *side, const struct verify_task *task,
+	      const struct backend *backend,
+	      const struct program_options *options,
+	      const struct verify_core *core, struct error *err)
+{
+	const int cores = core ? core->group->size : 1;
+	const struct device_request request = {
+		.choice = backend == task->backend ? task->device : NULL,
+		.threads = core ? core->threads : 1,
+		.cpus = cores > VERIFY_MOST_CORES ? cores : VERIFY_MOST_CORES,
+		.device_class = task->options->device_class,
+		.checked = task->checked,
 	};
 	const size_t count = model_parameter_count(task->model);
 
@@ -27,10 +53,21 @@ int side_open(struct side *side, const struct verify_task *task,
 	side->parameters = malloc(count * sizeof(float));
 	if (!side->gradient || !side->parameters)
 		return error_memory(err, "the tensors to compare");
-	if (!side->device && device_open(backend, &request, &side->device, err))
-		return -1;
-	return program_compile(side->device, task->model, &options,
-			       &side->program, err);
+	return open_program(side, task, backend, &request, options, core,
+			    err) ? -1 : 0;
+}
+
+int side_open_steps(struct side *side, const struct verify_task *task,
+		    const struct backend *backend, enum precision precision,
+		    struct error *err)
+{
+	struct program_options options =
+		side_options(task, task->batch, task->test_batch);
+
+	options.precision = precision;
+	if (backend != task->backend)
+		options.algorithm = ALGORITHM_DENSE;
+	return side_open(side, task, backend, &options, NULL, err);
 }
 
 void side_close_program(struct side *side)

@@ -4,6 +4,7 @@
 #ifndef BENCH_VERIFY_VERIFY_SIDE_H
 #define BENCH_VERIFY_VERIFY_SIDE_H
 
+#include "bench/verify/verify_launch.h"
 #include "bench/verify/verify_task.h"
 
 /* All zero before. */
@@ -13,11 +14,22 @@ struct side {
 	float *gradient, *parameters;
 };
 
-/* Opens a device, unless it has one, and compiles the task's model. On failure
- * to be closed as well. */
+/* The task's program for batches of so many samples. */
+struct program_options side_options(const struct verify_task *task, int batch,
+				    int test_batch);
+
+/* Opens a device, unless it has one, and compiles the task's model: on a core,
+ * or alone (NULL). On failure to be closed as well. */
 int side_open(struct side *side, const struct verify_task *task,
-	      const struct backend *backend, enum precision precision,
-	      struct error *err);
+	      const struct backend *backend,
+	      const struct program_options *options,
+	      const struct verify_core *core, struct error *err);
+
+/* The same for the task's steps, alone; in double, or by plain loops, every
+ * multiplication is done. */
+int side_open_steps(struct side *side, const struct verify_task *task,
+		    const struct backend *backend, enum precision precision,
+		    struct error *err);
 void side_close_program(struct side *side); /* the device stays */
 void side_close(struct side *side);
 

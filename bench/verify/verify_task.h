@@ -28,6 +28,7 @@ struct verify_task {
 	double cores_bound;    /* of the sum over cores */
 	double update_bound;   /* of parameters */
 	const struct options *options;
+	FILE *log;   /* errors of this process, with --team */
 	int checked; /* threads that have checked the backend's library */
 	int batch, steps;   /* in lockstep */
 	int measured_batch; /* of one step more, as a run has it, ... */

@@ -5,6 +5,7 @@
 
 #include "backends/parallel/replica.h"
 #include "bench/system/hash.h"
+#include "bench/verify/verify_side.h"
 #include "models/random.h"
 
 #define STEPS 2
@@ -38,30 +39,12 @@ int verify_team_tasks(const struct verify_task *task, int cores,
 	return task->backend->offloads ? 1 : VERIFY_TEAM_TASKS;
 }
 
-/* Cores that train together, and what comes out of it: all in one piece, since
- * cores that are processes share nothing else. */
-struct team {
-	const struct verify_task *tasks; /* of one model */
-	int count;			 /* of tasks */
-	const int *order;
-	int one_process;
-};
-
-/* It follows the team. */
-static struct verify_made *made_of(struct team *team)
-{
-	return (struct verify_made *)(void *)(team + 1);
-}
-
 struct member {
-	struct team *team;
+	const struct verify_core *core;
+	const struct verify_team *team;
 	const struct verify_task *task; /* of the team's, the current one */
-	float *parameters;		/* of rank 0 after it */
-	struct group *group;
-	struct device *device;
-	struct program *program;
+	struct side side;
 	struct share share;
-	float *vector;
 	uint8_t *decisions, *expected;
 };
 
@@ -72,7 +55,9 @@ static void ignore_phase(struct replica_observer *observer,
 	(void)phase;
 }
 
-struct update verify_team_update(const struct verify_task *task, int step)
+/* Only the last step moves the parameters: the optimizer's state has the sums
+ * of all steps in it, and no decision of a later one differs by rounding. */
+static struct update update_of(const struct verify_task *task, int step)
 {
 	return recipe_update(&task->model->recipe,
 			     step == task->steps - 1 ? task->lr : 0,
@@ -93,8 +78,8 @@ static int count_wrong_masks(struct member *member, const struct batch *batch,
 
 		if (!layer_drops(layer))
 			continue;
-		if (program_decisions(member->program, l, member->decisions,
-				      err))
+		if (program_decisions(member->side.program, l,
+				      member->decisions, err))
 			return -1;
 		for (int i = 0; i < batch->count; i++) {
 			const uint8_t *taken =
@@ -114,58 +99,36 @@ static int count_wrong_masks(struct member *member, const struct batch *batch,
 	return 0;
 }
 
-struct program_options verify_team_options(const struct verify_task *task,
-					 int cores, int test_batch)
-{
-	return (struct program_options){
-		.batch = replica_share(0, cores, task->batch),
-		.test_batch = test_batch,
-		.seed = (unsigned long long)task->options->seed,
-		.dropout = task->options->dropout,
-		.algorithm = task->algorithm,
-		.precision = task->precision,
-	};
-}
-
+/* What stands in for a team has no group. */
 static int open_member(struct member *member, struct error *err)
 {
 	const struct verify_task *task = member->task;
-	const struct group *group = member->group;
-	const struct device_request request = {
-		.choice = task->device,
-		.threads = member->team->one_process ? group->size : 1,
-		.cpus = group->size > VERIFY_MOST_CORES ? group->size :
-							  VERIFY_MOST_CORES,
-		.device_class = task->options->device_class,
-		.checked = task->checked,
-	};
-	const struct program_options options =
-		verify_team_options(task, group->size, SAMPLES);
-	const size_t count = model_parameter_count(task->model);
+	const int in_turn = member->team->in_turn;
+	const struct verify_core *core = in_turn ? NULL : member->core;
+	struct group *group = member->core->group;
+	const struct program_options options = side_options(
+		task, replica_share(0, in_turn ? in_turn : group->size,
+				    task->batch), SAMPLES);
 	const size_t most = verify_most_decisions(task->model);
 	const int samples = options.batch > SAMPLES ? options.batch : SAMPLES;
 
-	member->vector = calloc(count, sizeof(float));
 	member->decisions = malloc((size_t)samples * most);
 	member->expected = malloc(most);
 	if (share_allocate(&member->share, task, samples) ||
-	    !member->vector || !member->decisions || !member->expected)
+	    !member->decisions || !member->expected)
 		return error_memory(err, "a core's batch");
-	if (replica_open(member->group, task->backend, &request,
-			 &member->device, err) ||
-	    replica_compile(member->group, member->device, task->model,
-			    &options, &member->program, err))
-		return -1;
-	return replica_initialise(member->group, member->program, options.seed,
-				  err);
+	return side_open(&member->side, task, task->backend, &options, core,
+			 err) ||
+			       replica_initialise(core ? group : NULL,
+						  member->side.program,
+						  options.seed, err) ?
+		       -1 : 0;
 }
 
 static void close_member(struct member *member)
 {
-	program_free(member->program);
-	device_close(member->device);
+	side_close(&member->side);
 	share_release(&member->share);
-	free(member->vector);
 	free(member->decisions);
 	free(member->expected);
 }
@@ -173,28 +136,92 @@ static void close_member(struct member *member)
 static int train(struct member *member, struct error *err)
 {
 	const struct verify_task *task = member->task;
+	struct group *group = member->core->group;
+	struct verify_made *made = member->core->made;
 	struct replica_observer observer = { ignore_phase };
 	long wrong = 0, all[GROUP_MAX_SIZE];
 	struct score score;
 	struct batch batch;
 
 	for (int s = 0; s < task->steps; s++) {
-		const struct update update = verify_team_update(task, s);
+		const struct update update = update_of(task, s);
 
-		verify_batch(task, member->team->order, s, member->group->rank,
-			     member->group->size, &member->share, &batch);
-		if (replica_train(member->group, member->program, &batch,
-				  &update, NULL, &observer, &score, err) ||
+		verify_batch(task, member->team->order, s, group->rank,
+			     group->size, &member->share, &batch);
+		if (replica_train(group, member->side.program, &batch, &update,
+				  NULL, &observer, &score, err) ||
 		    count_wrong_masks(member, &batch, &wrong, err))
 			return -1;
 	}
-	if (group_gather(member->group, &wrong, sizeof(wrong), all, err))
+	if (group_gather(group, &wrong, sizeof(wrong), all, err))
 		return -1;
-	if (member->group->rank)
-		return 0;
-	for (int r = 0; r < member->group->size; r++)
-		made_of(member->team)->masks_wrong += all[r];
+	for (int r = 0; !group->rank && r < group->size; r++)
+		made->masks_wrong += all[r];
 	return 0;
+}
+
+/* Adds the gradient of a core's share to the sum; own: its statistics. */
+static int add_share(struct member *member, int step, int rank, float *own,
+		     float *sum, struct error *err)
+{
+	struct side *side = &member->side;
+	struct score ignored;
+	struct batch batch;
+
+	verify_batch(member->task, member->team->order, step, rank,
+		     member->team->in_turn, &member->share, &batch);
+	if (program_store(side->program, VECTOR_BUFFERS, own, err) ||
+	    side_gradient(side, &batch, &ignored, err) ||
+	    program_load(side->program, VECTOR_BUFFERS, own, err))
+		return -1;
+	for (size_t i = 0; i < side->program->parameters; i++)
+		sum[i] = rank ? sum[i] + side->gradient[i] : side->gradient[i];
+	return 0;
+}
+
+/* buffers: of each core, one after the other. */
+static int train_shares(struct member *member, float *buffers,
+			struct error *err)
+{
+	const struct verify_task *task = member->task;
+	const int cores = member->team->in_turn;
+	struct program *program = member->side.program;
+	float *sum = member->side.parameters;
+	struct score ignored;
+
+	for (int r = 0; r < cores; r++)
+		model_init_buffers(task->model,
+				   buffers + (size_t)r * program->buffers);
+	for (int s = 0; s < task->steps; s++) {
+		const struct update update = update_of(task, s);
+
+		for (int r = 0; r < cores; r++)
+			if (add_share(member, s, r, buffers + (size_t)r *
+				      program->buffers, sum, err))
+				return -1;
+		if (program_store(program, VECTOR_GRADIENT, sum, err) ||
+		    program_update(program, &update, err) ||
+		    program_finish(program, &ignored, err))
+			return -1;
+	}
+	return 0;
+}
+
+static int train_in_turn(struct member *member, struct error *err)
+{
+	struct verify_made *made = member->core->made;
+	struct program *program = member->side.program;
+	float *buffers = malloc((size_t)member->team->in_turn *
+				program->buffers * sizeof(*buffers) + 1);
+	int failed;
+
+	if (!buffers)
+		return error_memory(err, "a core's batch");
+	failed = train_shares(member, buffers, err) ||
+		 program_load(program, VECTOR_PARAMETERS, made->parameters,
+			      err);
+	free(buffers);
+	return failed ? -1 : 0;
 }
 
 /* What all cores must have the bits of. */
@@ -206,17 +233,17 @@ struct replica {
 /* Each core has running statistics of its own: all begin with the same. */
 static int reset_statistics(struct member *member, struct error *err)
 {
-	const size_t count = member->program->buffers;
+	struct program *program = member->side.program;
 	float *fresh;
 	int failed;
 
-	if (!count)
+	if (!program->buffers)
 		return 0;
-	fresh = malloc(count * sizeof(*fresh));
+	fresh = malloc(program->buffers * sizeof(*fresh));
 	if (!fresh)
 		return error_memory(err, "running statistics");
 	model_init_buffers(member->task->model, fresh);
-	failed = program_store(member->program, VECTOR_BUFFERS, fresh, err);
+	failed = program_store(program, VECTOR_BUFFERS, fresh, err);
 	free(fresh);
 	return failed;
 }
@@ -226,6 +253,7 @@ static int reset_statistics(struct member *member, struct error *err)
 static int describe_replica(struct member *member, struct replica *replica,
 			    struct error *err)
 {
+	struct side *side = &member->side;
 	struct verify_task few = *member->task;
 	struct score score = { 0 };
 	struct batch batch;
@@ -233,59 +261,60 @@ static int describe_replica(struct member *member, struct replica *replica,
 	few.batch = SAMPLES;
 	verify_batch(&few, member->team->order, few.steps, 0, 1,
 		     &member->share, &batch);
-	if (program_load(member->program, VECTOR_PARAMETERS, member->vector,
+	if (program_load(side->program, VECTOR_PARAMETERS, side->parameters,
 			 err) ||
 	    reset_statistics(member, err) ||
-	    program_evaluate(member->program, &batch, &score, err))
+	    program_evaluate(side->program, &batch, &score, err))
 		return -1;
 	replica->parameters = hash_bytes64(
-		member->vector, member->program->parameters * sizeof(float));
+		side->parameters, side->program->parameters * sizeof(float));
 	replica->loss = score.loss;
 	return 0;
 }
 
 static int compare_replicas(struct member *member, struct error *err)
 {
+	const size_t count = member->side.program->parameters;
+	const size_t number = (size_t)(member->task - member->team->tasks);
+	struct group *group = member->core->group;
+	struct verify_made *made = member->core->made;
 	struct replica mine, all[GROUP_MAX_SIZE];
 
 	if (describe_replica(member, &mine, err) ||
-	    group_gather(member->group, &mine, sizeof(mine), all, err))
+	    group_gather(group, &mine, sizeof(mine), all, err))
 		return -1;
-	if (member->group->rank)
+	if (group->rank)
 		return 0;
-	for (int r = 1; r < member->group->size; r++)
-		made_of(member->team)->replicas_differ |=
+	for (int r = 1; r < group->size; r++)
+		made->replicas_differ |=
 			memcmp(&all[r], &all[0], sizeof(all[0])) != 0;
-	memcpy(member->parameters, member->vector,
-	       member->program->parameters * sizeof(float));
+	memcpy(made->parameters + number * count, member->side.parameters,
+	       count * sizeof(float));
 	return 0;
 }
 
-static int run_task(struct group *group, struct team *team, int t,
-		    struct error *err)
+static int train_task(struct member *member, struct error *err)
 {
-	const struct verify_task *task = &team->tasks[t];
-	struct member member = {
-		.team = team,
-		.task = task,
-		.parameters = made_of(team)->parameters +
-			      (size_t)t * model_parameter_count(task->model),
-		.group = group,
-	};
-	int failed = open_member(&member, err) || train(&member, err) ||
-		     compare_replicas(&member, err);
-
-	close_member(&member);
-	return failed ? -1 : 0;
+	if (open_member(member, err))
+		return -1;
+	if (member->team->in_turn)
+		return train_in_turn(member, err);
+	return train(member, err) || compare_replicas(member, err) ? -1 : 0;
 }
 
-static int team_body(struct group *group, void *context, struct error *err)
+static int team_body(const struct verify_core *core, struct error *err)
 {
-	struct team *team = context;
+	const struct verify_team *team = core->context;
 
-	for (int t = 0; t < team->count; t++)
-		if (run_task(group, team, t, err))
+	for (int t = 0; t < team->count; t++) {
+		struct member member = { .core = core, .team = team,
+					 .task = &team->tasks[t] };
+		const int failed = train_task(&member, err);
+
+		close_member(&member);
+		if (failed)
 			return -1;
+	}
 	return 0;
 }
 
@@ -295,24 +324,13 @@ size_t verify_made_size(const struct model *model, int count)
 	       (size_t)count * model_parameter_count(model) * sizeof(float);
 }
 
-int verify_team(const struct verify_task *tasks, int count, const int *order,
-		const struct transport *transport, int cores,
-		struct verify_made *made, struct error *err)
+struct verify_job verify_team_job(const struct verify_team *team,
+				  struct verify_made *made)
 {
-	const size_t size = verify_made_size(tasks[0].model, count);
-	struct team *team = calloc(1, sizeof(*team) + size);
-	const struct group_job job = { team_body, team, sizeof(*team) + size,
-				       NULL };
-	int failed;
-
-	if (!team)
-		return error_memory(err, "the cores to compare");
-	team->tasks = tasks;
-	team->count = count;
-	team->order = order;
-	team->one_process = transport->one_process;
-	failed = group_launch(transport, cores, &job, err);
-	memcpy(made, made_of(team), size);
-	free(team);
-	return failed;
+	return (struct verify_job){
+		.body = team_body,
+		.context = team,
+		.made = made,
+		.size = verify_made_size(team->tasks[0].model, team->count),
+	};
 }

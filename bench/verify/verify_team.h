@@ -4,8 +4,19 @@
 #ifndef BENCH_VERIFY_VERIFY_TEAM_H
 #define BENCH_VERIFY_VERIFY_TEAM_H
 
-#include "backends/parallel/transport.h"
+#include "bench/verify/verify_launch.h"
 #include "bench/verify/verify_task.h"
+
+/* What cores train: one task after the other, each from the seeded parameters.
+ * All tasks have one model. */
+struct verify_team {
+	const struct verify_task *tasks;
+	int count;
+	const int *order; /* of the samples */
+	/* Not 0: one program stands in for so many cores, and does the share
+	 * of each of them in turn, of one task. */
+	int in_turn;
+};
 
 /* What a team leaves. */
 struct verify_made {
@@ -17,12 +28,9 @@ struct verify_made {
 /* Bytes of it, after count tasks. */
 size_t verify_made_size(const struct model *model, int count);
 
-/* Cores that train the steps of count tasks, which have one model: one task
- * after the other, each from the seeded parameters. In cores that join, made is
- * that of the first core alone. */
-int verify_team(const struct verify_task *tasks, int count, const int *order,
-		const struct transport *transport, int cores,
-		struct verify_made *made, struct error *err);
+/* To be launched; team and made stay the caller's. */
+struct verify_job verify_team_job(const struct verify_team *team,
+				  struct verify_made *made);
 
 #define VERIFY_TEAM_TASKS 2
 
@@ -35,13 +43,5 @@ void verify_team_model(struct model *model, const struct model *of);
 int verify_team_tasks(const struct verify_task *task, int cores,
 		      const struct model *model,
 		      struct verify_task tasks[VERIFY_TEAM_TASKS]);
-
-/* The options of the program of each core. */
-struct program_options verify_team_options(const struct verify_task *task,
-					   int cores, int test_batch);
-
-/* Only the last step moves the parameters: the optimizer's state has the sums
- * of all steps in it, and no decision of a later one differs by rounding. */
-struct update verify_team_update(const struct verify_task *task, int step);
 
 #endif

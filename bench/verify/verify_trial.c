@@ -101,12 +101,14 @@ static int prepare(struct trial *trial, struct trial_bench *bench,
 	trial->single = &bench->single;
 	if (allocate_all(trial))
 		return error_memory(err, "a random network's batch");
-	return side_open(trial->tried, task, task->backend, task->precision,
-			 err) ||
-			       side_open(trial->right, task, backend_oracle(),
-					 PRECISION_FP64, err) ||
-			       side_open(trial->single, task, backend_single(),
-					 PRECISION_FP32, err) ?
+	return side_open_steps(trial->tried, task, task->backend,
+			       task->precision, err) ||
+			       side_open_steps(trial->right, task,
+					       backend_oracle(),
+					       PRECISION_FP64, err) ||
+			       side_open_steps(trial->single, task,
+					       backend_single(),
+					       PRECISION_FP32, err) ?
 		       -1 : 0;
 }
 
@@ -380,9 +382,11 @@ static int try_training(struct trial *trial, struct error *err)
 {
 	const char *by = trial->drawn->cores > 1 ? "threads" : "self";
 	struct verify_made *made = trial->made;
+	const struct verify_team team = { &trial->task, 1, trial->order, 0 };
+	const struct verify_job job = verify_team_job(&team, made);
 
-	if (verify_team(&trial->task, 1, trial->order, transport_find(by),
-			trial->drawn->cores, made, err)) {
+	if (verify_launch(&job, transport_find(by), trial->drawn->cores,
+			  err)) {
 		/* A device may have fewer parts. */
 		trial->found->is_alone = trial->drawn->cores > 1 &&
 				  trial->task.backend->offloads &&

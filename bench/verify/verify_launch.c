@@ -1,4 +1,4 @@
-#include "bench/verify/verify_ranks.h"
+#include "bench/verify/verify_launch.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -13,6 +13,45 @@
 #include "bench/system/process.h"
 #include "bench/system/terminal.h"
 
+struct launch {
+	const struct verify_job *job;
+	int one_process;
+	/* What the job makes follows: cores that are processes share nothing
+	 * but this piece. */
+};
+
+static int launched_body(struct group *group, void *context, struct error *err)
+{
+	struct launch *launch = context;
+	const struct verify_core core = {
+		.group = group,
+		.threads = launch->one_process ? group->size : 1,
+		.context = launch->job->context,
+		.made = launch + 1,
+	};
+
+	return launch->job->body(&core, err);
+}
+
+int verify_launch(const struct verify_job *job,
+		  const struct transport *transport, int cores,
+		  struct error *err)
+{
+	const size_t size = sizeof(struct launch) + job->size;
+	struct launch *launch = calloc(1, size);
+	const struct group_job launched = { launched_body, launch, size, NULL };
+	int failed;
+
+	if (!launch)
+		return error_memory(err, "the cores to compare");
+	launch->job = job;
+	launch->one_process = transport->one_process;
+	failed = group_launch(transport, cores, &launched, err);
+	memcpy(job->made, launch + 1, job->size);
+	free(launch);
+	return failed;
+}
+
 /* In this process, and in those that the transport starts. joined: others
  * started the cores, and they have met. */
 static int run_here(const struct verify_job *job, struct target *target,
@@ -25,7 +64,7 @@ static int run_here(const struct verify_job *job, struct target *target,
 	    target->transport->join(target->cores, err))
 		return -1;
 	*joined = target->transport->join != NULL;
-	return job->run(job, target->transport, target->cores, err);
+	return verify_launch(job, target->transport, target->cores, err);
 }
 
 static int read_made(const char *path, const struct verify_job *job,
@@ -107,8 +146,8 @@ static int run_apart(const struct verify_job *job, const struct target *target,
 	return failed ? -1 : 0;
 }
 
-int verify_own_cores(const struct verify_job *job, struct target *target,
-		     const struct options *options, struct error *err)
+int verify_launch_own(const struct verify_job *job, struct target *target,
+		      const struct options *options, struct error *err)
 {
 	int joined, failed;
 
