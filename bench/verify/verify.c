@@ -234,18 +234,21 @@ static void set_rules(struct verify_task *task, const struct options *options)
 	task->bound = model_has_batchnorm(task->model) ?
 			      rules_of[task->precision].normed :
 			      rules_of[task->precision].any;
-	/* The gradient by what is normalised is a difference that cancels. */
-	task->gradient_bound = model_has_batchnorm(task->model) ?
-				       fmax(task->bound, NORMALISED) :
-				       task->bound;
-	task->cores_bound = fmax(task->gradient_bound,
+	task->bounds[VERIFY_STATISTICS] = task->bounds[VERIFY_GRADIENTS] =
+		task->bound;
+	task->bounds[VERIFY_PARAMETERS] =
+		is_few ? rules_of[task->precision].updated_by_few :
+			 rules_of[task->precision].updated;
+	/* The gradient by what is normalised is a difference that cancels; a
+	 * bias that begins as 0 is its first gradient then. */
+	if (model_has_batchnorm(task->model)) {
+		task->bounds[VERIFY_GRADIENTS] = fmax(task->bound, NORMALISED);
+		task->bounds[VERIFY_PARAMETERS] =
+			fmax(task->bounds[VERIFY_PARAMETERS],
+			     task->bounds[VERIFY_GRADIENTS]);
+	}
+	task->cores_bound = fmax(task->bounds[VERIFY_GRADIENTS],
 				 rules_of[task->precision].by_cores);
-	task->update_bound = is_few ? rules_of[task->precision].updated_by_few :
-				      rules_of[task->precision].updated;
-	/* A bias that begins as 0 is its first gradient then. */
-	if (model_has_batchnorm(task->model))
-		task->update_bound = fmax(task->update_bound,
-					  task->gradient_bound);
 	/* What is rounded is held to a reference that rounds it, too. */
 	if (options->infer)
 		task->bound = rules_of[task->precision == PRECISION_FP64 ?

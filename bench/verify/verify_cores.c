@@ -26,17 +26,22 @@ struct comparison {
  * the right ones themselves, are compared. */
 static void take_made(struct comparison *all, int t, int count)
 {
+	const struct verify_task *task = all->tasks;
 	const size_t each = model_parameter_count(&all->model);
+	double errors[MODEL_MAX_TENSORS];
 
 	all->result->masks_wrong += all->made->masks_wrong;
 	all->result->replicas_differ |= all->made->replicas_differ;
-	for (int i = 0; i < count; i++)
-		for (int k = 0; k < all->tasks[t].tensor_count; k++)
-			verify_worsen(&all->result->cores, verify_tensor_error(
-					&all->tasks[t], k,
-					all->made->parameters +
-						(size_t)i * each,
-					all->right[t + i]));
+	for (int i = 0; i < count; i++) {
+		const int tensors = verify_tensor_errors(
+			task, VERIFY_PARAMETERS,
+			all->made->parameters + (size_t)i * each,
+			all->right[t + i], errors);
+
+		for (int k = 0; k < tensors; k++)
+			verify_hold(&all->result->cores, errors[k],
+				    task->cores_bound);
+	}
 }
 
 /* One team, or what stands in for it, of number t. */
@@ -131,7 +136,8 @@ static int compare_teams(struct comparison *all, struct error *err)
 			result->most_cores = most;
 	}
 	if (result->most_cores == 1)
-		result->cores = VERIFY_NOT_MEASURED;
+		result->cores = (struct verify_held){
+			VERIFY_NOT_MEASURED, all->tasks->cores_bound };
 	return compare_by(all, all->few, all->count, transport_find("threads"),
 			  &most, err);
 }

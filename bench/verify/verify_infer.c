@@ -335,6 +335,8 @@ static int explain(const struct inference *all, const struct side *side,
 					fmax(flipped.each, number_apart(all)));
 	passes->scale.bound = held_to(all, moved.scale,
 				      fmax(flipped.scale, number_apart(all)));
+	/* A sum of what the outputs make; of these one alone is off by more. */
+	passes->loss.bound = passes->outputs.bound;
 	return failed ? -1 : 0;
 }
 
@@ -348,12 +350,10 @@ static void take_passed(const struct inference *all, const struct score *right)
 		      verify_error(passed->outputs, all->right, all->outputs));
 	verify_worsen(&passes->scale.error,
 		      scale_error(passed->outputs, all->right, all->outputs));
-	verify_worsen(&passes->loss, fabs(passed->score.loss - right->loss) /
-					     fabs(right->loss));
-	verify_worsen(&passes->correct,
-		      passed->score.count != right->count ? NAN :
-		      fabs((double)(passed->score.correct - right->correct)) /
-			      (double)right->count);
+	verify_worsen(&passes->loss.error,
+		      verify_loss_error(&passed->score, right));
+	verify_hold_answers(&passes->correct, &all->task, &passed->score,
+			    right);
 }
 
 /* The network before and after its norms are folded, both in double. */
@@ -376,7 +376,7 @@ static int compare_folded(struct inference *all, struct error *err)
 	side_close(&before);
 	side_close(&after);
 	if (!failed)
-		all->result->passes.folded = verify_error(
+		all->result->passes.folded.error = verify_error(
 			all->moved, all->right, all->outputs);
 	return failed ? -1 : 0;
 }
@@ -481,7 +481,8 @@ static int prepare(struct inference *all, struct error *err)
 		return error_memory(err, "the outputs to compare");
 	passes->samples = all->samples;
 	passes->batch = all->task.measured_batch;
-	passes->folded = VERIFY_NOT_MEASURED;
+	passes->folded = (struct verify_held){ VERIFY_NOT_MEASURED,
+					       all->task.bound };
 	return 0;
 }
 

@@ -15,21 +15,24 @@
 /* How far the reference moves, of each tensor's largest entry, when each of its
  * parameters becomes the float above or below it: the most of some times. */
 struct moves {
-	double gradients[MODEL_MAX_TENSORS], parameters[MODEL_MAX_TENSORS];
-	double buffers[MODEL_MAX_TENSORS];
+	double tensors[VERIFY_KINDS][MODEL_MAX_TENSORS];
 	double regrets[MODEL_MAX_LAYERS]; /* of the same decisions */
 };
 
-struct pair {
+/* The last step of one of both. */
+struct stepped {
+	double loss;
+	float *values[VERIFY_KINDS]; /* of the side, but for statistics */
+};
+
+struct lockstep {
 	const struct verify_task *task;
 	struct verify_errors *errors;
 	struct side tried, right;
+	struct stepped tried_left, right_left;
 	struct share share;
 	float *vector; /* of parameters, or of buffers */
 	float *before[VECTORS]; /* a step, but the gradient */
-	/* Of the last step; gradients and parameters are with the sides. */
-	double tried_loss, loss;
-	float *tried_buffers, *buffers;
 	/* Of the test. */
 	float *statistics, *tried_outputs, *outputs;
 	double regrets[MODEL_MAX_LAYERS];
@@ -46,7 +49,7 @@ static int is_carried(const struct side *side, int which)
 }
 
 /* What the backend begins a step with is what the reference does, too. */
-static int begin_alike(struct pair *pair, struct error *err)
+static int begin_alike(struct lockstep *pair, struct error *err)
 {
 	for (int v = 0; v < VECTORS; v++)
 		if (is_carried(&pair->tried, v) &&
@@ -59,7 +62,7 @@ static int begin_alike(struct pair *pair, struct error *err)
 }
 
 /* As the last step began. */
-static int begin_again(struct pair *pair, struct program *program,
+static int begin_again(struct lockstep *pair, struct program *program,
 		       struct error *err)
 {
 	for (int v = 0; v < VECTORS; v++)
@@ -70,16 +73,11 @@ static int begin_again(struct pair *pair, struct program *program,
 	return 0;
 }
 
-static struct update settings_of(const struct pair *pair,
+static struct update settings_of(const struct lockstep *pair,
 				 const struct batch *batch)
 {
 	return recipe_update(&pair->task->model->recipe, pair->task->lr,
 			     batch->step);
-}
-
-static double relative(double tried, double right)
-{
-	return fabs(tried - right) / fabs(right);
 }
 
 /* What an error is held to where the reference moves so far. */
@@ -90,53 +88,38 @@ static double held_to(double bound, double move)
 				bound;
 }
 
-static void compare_tensors(const struct verify_task *task, const float *tried,
-			    const float *right, double bound,
-			    const double *moves, struct verify_held *worst)
+static void compare_kind(const struct lockstep *pair, enum verify_kind kind,
+			 struct verify_errors *errors)
 {
-	for (int t = 0; t < task->tensor_count; t++)
-		verify_hold(&worst[t],
-			    verify_tensor_error(task, t, tried, right),
-			    held_to(bound, moves[t]));
-}
-
-static void compare_buffers(const struct pair *pair,
-			    struct verify_errors *errors)
-{
-	struct tensor buffers[MODEL_MAX_TENSORS];
-	const int count = model_buffers(pair->task->model, buffers);
+	double found[MODEL_MAX_TENSORS];
+	const int count = verify_tensor_errors(pair->task, kind,
+					       pair->tried_left.values[kind],
+					       pair->right_left.values[kind],
+					       found);
 
 	for (int t = 0; t < count; t++)
-		verify_hold(&errors->buffers[t],
-			    verify_error(pair->tried_buffers +
-						 buffers[t].offset,
-					 pair->buffers + buffers[t].offset,
-					 buffers[t].count),
-			    held_to(pair->task->bound,
-				    pair->moves.buffers[t]));
+		verify_hold(&errors->tensors[kind][t], found[t],
+			    held_to(pair->task->bounds[kind],
+				    pair->moves.tensors[kind][t]));
 }
 
-static void compare_parameters(struct pair *pair, struct verify_errors *errors)
+static void compare_loss(const struct lockstep *pair, double tried,
+			 struct verify_errors *errors)
 {
-	const struct verify_task *task = pair->task;
+	const double right = pair->right_left.loss;
 
-	compare_tensors(task, pair->tried.parameters, pair->right.parameters,
-			task->update_bound, pair->moves.parameters,
-			errors->parameters);
+	verify_hold(&errors->loss, fabs(tried - right) / fabs(right),
+		    pair->task->bound);
 }
 
 /* What the last step has left. */
-static void compare(struct pair *pair, struct verify_errors *errors)
+static void compare(struct lockstep *pair, struct verify_errors *errors)
 {
 	const struct verify_task *task = pair->task;
 
-	verify_hold(&errors->loss, relative(pair->tried_loss, pair->loss),
-		    task->bound);
-	compare_tensors(task, pair->tried.gradient, pair->right.gradient,
-			task->gradient_bound, pair->moves.gradients,
-			errors->gradients);
-	compare_parameters(pair, errors);
-	compare_buffers(pair, errors);
+	compare_loss(pair, pair->tried_left.loss, errors);
+	for (int kind = 0; kind < VERIFY_KINDS; kind++)
+		compare_kind(pair, (enum verify_kind)kind, errors);
 	for (int l = 0; l < task->model->layer_count; l++)
 		verify_hold(&errors->regrets[l], pair->regrets[l],
 			    held_to(task->bound, pair->moves.regrets[l]));
@@ -154,7 +137,7 @@ static int is_any_over(const struct verify_held *held, int count)
 /* Whether it matters what rounding explains of the last step: only networks
  * with batch norm amplify it that much. Factors that the reference rounds like
  * the other side are at times rounded to their other neighbour, too. */
-static int is_over(struct pair *pair)
+static int is_over(struct lockstep *pair)
 {
 	const struct verify_task *task = pair->task;
 	struct verify_errors errors = { 0 };
@@ -164,38 +147,30 @@ static int is_over(struct pair *pair)
 	    !model_has_batchnorm(task->model))
 		return 0;
 	compare(pair, &errors);
-	return is_any_over(errors.gradients, task->tensor_count) ||
-	       is_any_over(errors.parameters, task->tensor_count) ||
-	       is_any_over(errors.buffers, MODEL_MAX_TENSORS) ||
+	return is_any_over(errors.tensors[0],
+			   VERIFY_KINDS * MODEL_MAX_TENSORS) ||
 	       is_any_over(errors.regrets, task->model->layer_count);
 }
 
-/* One of this vector of the reference, as it is now. */
-static int move_of(struct pair *pair, enum vector vector, const float *right,
-		   double *moves, struct error *err)
+/* Of the reference, as it is now. */
+static int move_of(struct lockstep *pair, enum verify_kind kind,
+		   enum vector vector, struct error *err)
 {
-	const struct verify_task *task = pair->task;
-	struct tensor buffers[MODEL_MAX_TENSORS];
-	const int count = model_buffers(task->model, buffers);
+	double found[MODEL_MAX_TENSORS];
+	int count;
 
 	if (program_load(pair->right.program, vector, pair->vector, err))
 		return -1;
-	for (int t = 0; vector == VECTOR_BUFFERS && t < count; t++)
-		verify_worsen(&moves[t],
-			      verify_error(pair->vector + buffers[t].offset,
-					   right + buffers[t].offset,
-					   buffers[t].count));
-	for (int t = 0; vector != VECTOR_BUFFERS && t < task->tensor_count;
-	     t++)
-		verify_worsen(&moves[t], verify_tensor_error(
-						 task, t, pair->vector,
-						 right));
+	count = verify_tensor_errors(pair->task, kind, pair->vector,
+				     pair->right_left.values[kind], found);
+	for (int t = 0; t < count; t++)
+		verify_worsen(&pair->moves.tensors[kind][t], found[t]);
 	return 0;
 }
 
 /* The reference's gradient as the last step began, but for parameters that are
  * one rounding away. */
-static int nudged_gradient(struct pair *pair, const struct batch *batch,
+static int nudged_gradient(struct lockstep *pair, const struct batch *batch,
 			   int number, struct error *err)
 {
 	struct program *program = pair->right.program;
@@ -213,28 +188,25 @@ static int nudged_gradient(struct pair *pair, const struct batch *batch,
 }
 
 /* The last step of the reference again, decisions imposed. */
-static int move_once(struct pair *pair, const struct batch *batch, int number,
-		     struct error *err)
+static int move_once(struct lockstep *pair, const struct batch *batch,
+		     int number, struct error *err)
 {
 	const struct update settings = settings_of(pair, batch);
 	struct program *program = pair->right.program;
-	struct moves *moves = &pair->moves;
 	struct score ignored;
 
 	if (nudged_gradient(pair, batch, number, err) ||
-	    move_of(pair, VECTOR_GRADIENT, pair->right.gradient,
-		    moves->gradients, err) ||
-	    move_of(pair, VECTOR_BUFFERS, pair->buffers, moves->buffers, err))
+	    move_of(pair, VERIFY_GRADIENTS, VECTOR_GRADIENT, err) ||
+	    move_of(pair, VERIFY_STATISTICS, VECTOR_BUFFERS, err))
 		return -1;
 	for (int l = 0; l < pair->task->model->layer_count; l++)
-		verify_worsen(&moves->regrets[l],
+		verify_worsen(&pair->moves.regrets[l],
 			      fabs(program_regret(program, l) -
 				   pair->regrets[l]));
 	return program_update(program, &settings, err) ||
 			       program_finish(program, &ignored, err) ||
-			       move_of(pair, VECTOR_PARAMETERS,
-				       pair->right.parameters,
-				       moves->parameters, err) ?
+			       move_of(pair, VERIFY_PARAMETERS,
+				       VECTOR_PARAMETERS, err) ?
 		       -1 : 0;
 }
 
@@ -243,7 +215,7 @@ static int move_once(struct pair *pair, const struct batch *batch, int number,
  * ones are held to the same, until one is over that and is explained by itself.
  * What the reference is left with does not matter: a step begins with what the
  * other side has. */
-static int explain(struct pair *pair, const struct batch *batch,
+static int explain(struct lockstep *pair, const struct batch *batch,
 		   struct error *err)
 {
 	memset(&pair->moves, 0, sizeof(pair->moves));
@@ -253,7 +225,7 @@ static int explain(struct pair *pair, const struct batch *batch,
 	return 0;
 }
 
-static int one_step(struct pair *pair, const struct batch *batch,
+static int one_step(struct lockstep *pair, const struct batch *batch,
 		    struct error *err)
 {
 	const struct update settings = settings_of(pair, batch);
@@ -264,12 +236,12 @@ static int one_step(struct pair *pair, const struct batch *batch,
 	    side_follow(&pair->right, &pair->tried, pair->decisions, err) ||
 	    side_gradient(&pair->right, batch, &right, err) ||
 	    program_load(pair->tried.program, VECTOR_BUFFERS,
-			 pair->tried_buffers, err) ||
-	    program_load(pair->right.program, VECTOR_BUFFERS, pair->buffers,
-			 err))
+			 pair->tried_left.values[VERIFY_STATISTICS], err) ||
+	    program_load(pair->right.program, VECTOR_BUFFERS,
+			 pair->right_left.values[VERIFY_STATISTICS], err))
 		return -1;
-	pair->tried_loss = tried.loss;
-	pair->loss = right.loss;
+	pair->tried_left.loss = tried.loss;
+	pair->right_left.loss = right.loss;
 	for (int l = 0; l < pair->task->model->layer_count; l++)
 		pair->regrets[l] = program_regret(pair->right.program, l);
 	if (side_update(&pair->tried, &settings, err) ||
@@ -282,7 +254,7 @@ static int one_step(struct pair *pair, const struct batch *batch,
 
 /* The step that is done, once more and at once, as a core alone trains: with
  * the batch as it is brought or, its images being NULL, as it is held. */
-static int same_at_once(struct pair *pair, const struct batch *batch,
+static int same_at_once(struct lockstep *pair, const struct batch *batch,
 			const struct batch *brought, struct error *err)
 {
 	const struct update settings = settings_of(pair, batch);
@@ -296,15 +268,14 @@ static int same_at_once(struct pair *pair, const struct batch *batch,
 			 err) ||
 	    (is_over(pair) && explain(pair, brought, err)))
 		return -1;
-	verify_hold(&pair->errors->loss,
-		    relative(score.loss, pair->loss), pair->task->bound);
-	compare_parameters(pair, pair->errors);
+	compare_loss(pair, score.loss, pair->errors);
+	compare_kind(pair, VERIFY_PARAMETERS, pair->errors);
 	return 0;
 }
 
 /* The same for both: parameters of the reference, and statistics that are not
  * nearly those of a network that has seen nothing. */
-static int store_alike(struct pair *pair, struct error *err)
+static int store_alike(struct lockstep *pair, struct error *err)
 {
 	const float *parameters = pair->right.parameters;
 	struct program *const programs[] = { pair->tried.program,
@@ -321,7 +292,7 @@ static int store_alike(struct pair *pair, struct error *err)
 	return 0;
 }
 
-static int evaluate(struct pair *pair, struct verify_result *result,
+static int evaluate(struct lockstep *pair, struct verify_result *result,
 		    struct error *err)
 {
 	const int is_held = pair->tried.program->held > 0;
@@ -343,12 +314,12 @@ static int evaluate(struct pair *pair, struct verify_result *result,
 	    program_evaluate(pair->tried.program, &own, &tried, err) ||
 	    program_evaluate(pair->right.program, &batch, &right, err))
 		return -1;
-	verify_worsen(&result->test_outputs,
-		      verify_error(own.outputs, batch.outputs, outputs));
-	verify_worsen(&result->test_loss, relative(tried.loss, right.loss));
-	verify_worsen(&result->test_correct, tried.count != right.count ? NAN :
-		      fabs((double)(tried.correct - right.correct)) /
-			      (double)right.count);
+	verify_hold(&result->test_outputs,
+		    verify_error(own.outputs, batch.outputs, outputs),
+		    pair->task->bound);
+	verify_hold(&result->test_loss, verify_loss_error(&tried, &right),
+		    pair->task->bound);
+	verify_hold_answers(&result->test_correct, pair->task, &tried, &right);
 	return 0;
 }
 
@@ -357,7 +328,7 @@ static int evaluate(struct pair *pair, struct verify_result *result,
  * brought, and both again with those that the program holds, if it can. A run
  * brings them, too, where a device lacks the room.
  */
-static int as_measured(struct pair *pair, const struct batch *batch,
+static int as_measured(struct lockstep *pair, const struct batch *batch,
 		       struct verify_result *result, struct error *err)
 {
 	const struct verify_task *task = pair->task;
@@ -379,38 +350,52 @@ static int as_measured(struct pair *pair, const struct batch *batch,
 		       -1 : 0;
 }
 
-static int allocate_all(struct pair *pair)
+static float *floats(size_t count)
+{
+	return calloc(count + 1, sizeof(float));
+}
+
+static int allocate_all(struct lockstep *pair)
 {
 	const struct verify_task *task = pair->task;
-	const size_t batch = (size_t)task->batch;
 	const int most = task->batch > task->test_batch ? task->batch :
 							  task->test_batch;
 	const size_t parameters = model_parameter_count(task->model);
 	const size_t buffers = model_buffer_count(task->model);
 	const size_t count = parameters > buffers ? parameters : buffers;
-	const size_t outputs = (size_t)model_classes(task->model);
+	const size_t outputs = (size_t)most *
+			       (size_t)model_classes(task->model);
+	float **const rooms[] = {
+		&pair->vector, &pair->statistics,
+		&pair->tried_left.values[VERIFY_STATISTICS],
+		&pair->right_left.values[VERIFY_STATISTICS],
+	};
 
-	pair->decisions = malloc(batch * verify_most_decisions(task->model));
-	pair->vector = calloc(count, sizeof(float));
-	pair->buffers = calloc(buffers + 1, sizeof(float));
-	pair->tried_buffers = calloc(buffers + 1, sizeof(float));
-	pair->statistics = calloc(buffers + 1, sizeof(float));
-	pair->tried_outputs = malloc((size_t)most * outputs * sizeof(float));
-	pair->outputs = malloc((size_t)most * outputs * sizeof(float));
-	pair->order = malloc((size_t)task->dataset->train.count *
-			     sizeof(*pair->order));
+	for (size_t i = 0; i < sizeof(rooms) / sizeof(rooms[0]); i++)
+		if (!(*rooms[i] = floats(i ? buffers : count)))
+			return -1;
 	for (int v = 0; v < VECTORS; v++)
 		if (!(pair->before[v] = malloc(count * sizeof(float))))
 			return -1;
+	pair->decisions = malloc((size_t)task->batch *
+				 verify_most_decisions(task->model));
+	pair->tried_outputs = floats(outputs);
+	pair->outputs = floats(outputs);
+	pair->order = malloc((size_t)task->dataset->train.count *
+			     sizeof(*pair->order));
 	return share_allocate(&pair->share, task, most) || !pair->decisions ||
-			       !pair->vector || !pair->buffers ||
-			       !pair->tried_buffers || !pair->order ||
-			       !pair->statistics || !pair->tried_outputs ||
-			       !pair->outputs ?
+			       !pair->tried_outputs || !pair->outputs ||
+			       !pair->order ?
 		       -1 : 0;
 }
 
-static int start(struct pair *pair, struct error *err)
+static void begin_left(struct stepped *left, const struct side *side)
+{
+	left->values[VERIFY_GRADIENTS] = side->gradient;
+	left->values[VERIFY_PARAMETERS] = side->parameters;
+}
+
+static int start(struct lockstep *pair, struct error *err)
 {
 	const struct verify_task *task = pair->task;
 	const unsigned long long seed =
@@ -426,18 +411,20 @@ static int start(struct pair *pair, struct error *err)
 	    program_round_factors(pair->right.program,
 				  pair->tried.program->rounds, err))
 		return -1;
+	begin_left(&pair->tried_left, &pair->tried);
+	begin_left(&pair->right_left, &pair->right);
 	return replica_initialise(NULL, pair->tried.program, seed, err);
 }
 
-static void end(struct pair *pair)
+static void end(struct lockstep *pair)
 {
 	side_close(&pair->tried);
 	side_close(&pair->right);
 	share_release(&pair->share);
 	free(pair->decisions);
 	free(pair->vector);
-	free(pair->buffers);
-	free(pair->tried_buffers);
+	free(pair->tried_left.values[VERIFY_STATISTICS]);
+	free(pair->right_left.values[VERIFY_STATISTICS]);
 	free(pair->statistics);
 	free(pair->tried_outputs);
 	free(pair->outputs);
@@ -447,7 +434,7 @@ static void end(struct pair *pair)
 }
 
 /* result: of the last step, in other ways as well. NULL: of none. */
-static int run_pair(struct pair *pair, struct verify_result *result,
+static int run_pair(struct lockstep *pair, struct verify_result *result,
 		    struct error *err)
 {
 	const struct verify_task *task = pair->task;
@@ -471,7 +458,7 @@ int verify_lockstep(const struct verify_task *task,
 		    struct verify_result *result, struct error *err)
 {
 	struct verify_task steps = *task;
-	struct pair pair = { .task = &steps,
+	struct lockstep pair = { .task = &steps,
 			     .errors = &result->errors[VERIFY_LOCKSTEP] };
 
 	steps.test_batch = 1; /* for a backend to compile; not evaluated */
@@ -482,7 +469,7 @@ int verify_measured(const struct verify_task *task,
 		    struct verify_result *result, struct error *err)
 {
 	struct verify_task once = *task;
-	struct pair pair = { .task = &once,
+	struct lockstep pair = { .task = &once,
 			     .errors = &result->errors[VERIFY_MEASURED] };
 
 	once.batch = task->measured_batch;

@@ -1,6 +1,7 @@
 #include "bench/verify/verify_report.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <string.h>
 
 #define MIN_COLUMN 10 /* characters: an error and a mark */
@@ -15,9 +16,10 @@
 #define PLAIN " %9.1e%c"
 #define RED " \033[31m%9.1e%c\033[0m"
 
-static int is_wrong(double error, double bound)
+/* What was not measured has no bound. */
+static int is_wrong(const struct verify_held *held)
 {
-	return !(error <= bound);
+	return held->bound > 0 && !(held->error <= held->bound);
 }
 
 int verify_is_compared(const struct verify_result *result)
@@ -62,75 +64,74 @@ static void print_heading(const struct verification *v, const char *text)
 	fputc('\n', v->out);
 }
 
+/* bound: the usual one. */
 static void print_cell(struct verification *v,
-		       const struct verify_result *result, double error,
-		       double bound, double held_to)
+		       const struct verify_result *result,
+		       const struct verify_held *held, double bound)
 {
-	const int wrong = is_wrong(error, held_to);
-	const char mark = wrong ? '!' : error > bound ? '~' : ' ';
+	const int wrong = is_wrong(held);
+	const char mark = wrong ? '!' : held->error > bound ? '~' : ' ';
 
 	v->explained |= mark == '~';
 	fprintf(v->out, "%*s", column_width(result) - MIN_COLUMN, "");
-	if (error == VERIFY_NOT_MEASURED)
+	if (held->error == VERIFY_NOT_MEASURED)
 		fprintf(v->out, " %9s ", "-");
 	else
-		fprintf(v->out, wrong && v->color ? RED : PLAIN, error, mark);
+		fprintf(v->out, wrong && v->color ? RED : PLAIN, held->error,
+			mark);
 }
 
-/* A row of errors; member is the place of the first in a result. */
-static void print_row(struct verification *v, const char *name, size_t member,
-		      double bound)
-{
-	fprintf(v->out, "%-*s", names_width(v), name);
-	for (int b = 0; b < v->count; b++) {
-		const struct verify_result *result = &v->results[b];
-		double error;
+/* A row of the worst of some errors. */
+struct verify_row {
+	size_t member; /* the first struct verify_held of a result */
+	int passes;    /* that have it */
+	int width;     /* of each pass so many, one after the other */
+};
 
-		memcpy(&error, (const char *)result + member, sizeof(error));
-		if (verify_is_compared(result))
-			print_cell(v, result, error, bound, bound);
-	}
-	fputc('\n', v->out);
-}
+#define OF_RESULT(member)                                                      \
+	(struct verify_row){ offsetof(struct verify_result, member), 1, 1 }
+#define OF_STEPS(member, width)                                                \
+	(struct verify_row){ offsetof(struct verify_result, errors[0].member), \
+			     VERIFY_PASSES, width }
 
-/* The worse of all passes, of count members of struct verify_errors. */
 static struct verify_held worst_of(const struct verify_result *result,
-				   size_t member, int count)
+				   const struct verify_row *row)
 {
-	struct verify_held worst = { 0 };
+	const char *first = (const char *)result + row->member;
+	struct verify_held worst = { 0 }, held;
 
-	for (int p = 0; p < VERIFY_PASSES; p++)
-		for (int i = 0; i < count; i++) {
-			struct verify_held held;
-
-			memcpy(&held, (const char *)&result->errors[p] +
-					      member + (size_t)i * sizeof(held),
-			       sizeof(held));
+	for (int p = 0; p < row->passes; p++)
+		for (int i = 0; i < row->width; i++) {
+			memcpy(&held, first +
+				      (size_t)p * sizeof(struct verify_errors) +
+				      (size_t)i * sizeof(held), sizeof(held));
 			if (held.bound > 0)
 				verify_hold(&worst, held.error, held.bound);
 		}
 	return worst;
 }
 
-static void print_held(struct verification *v, const char *name, size_t member,
-		       int count, double bound)
+static void print_row(struct verification *v, const char *name,
+		      struct verify_row row, double bound)
 {
 	fprintf(v->out, "%-*s", names_width(v), name);
 	for (int b = 0; b < v->count; b++) {
-		const struct verify_held worst =
-			worst_of(&v->results[b], member, count);
+		const struct verify_result *result = &v->results[b];
+		const struct verify_held worst = worst_of(result, &row);
 
-		if (verify_is_compared(&v->results[b]))
-			print_cell(v, &v->results[b], worst.error, bound,
-				   worst.bound);
+		if (verify_is_compared(result))
+			print_cell(v, result, &worst, bound);
 	}
 	fputc('\n', v->out);
 }
 
-/* Rounding may decide between two answers that are as likely, in one sample. */
-static double answers_bound(const struct verification *v)
+static void print_tensors(struct verification *v, const char *heading,
+			  enum verify_kind kind)
 {
-	return fmax(v->task.bound, 1. / verify_tested(&v->task));
+	print_heading(v, heading);
+	for (int t = 0; t < v->task.tensor_count; t++)
+		print_row(v, v->task.tensors[t].name,
+			  OF_STEPS(tensors[kind][t], 1), v->task.bounds[kind]);
 }
 
 static void print_errors(struct verification *v)
@@ -138,31 +139,19 @@ static void print_errors(struct verification *v)
 	const struct model *model = v->task.model;
 	const double bound = v->task.bound;
 
-	print_heading(v, "Gradients: largest error over the tensor's largest "
-			 "entry");
-	for (int t = 0; t < v->task.tensor_count; t++)
-		print_held(v, v->task.tensors[t].name,
-			   offsetof(struct verify_errors, gradients[t]), 1,
-			   v->task.gradient_bound);
-	print_heading(v, "Parameters after each update, likewise");
-	for (int t = 0; t < v->task.tensor_count; t++)
-		print_held(v, v->task.tensors[t].name,
-			   offsetof(struct verify_errors, parameters[t]), 1,
-			   v->task.update_bound);
+	print_tensors(v, "Gradients: largest error over the tensor's largest "
+			 "entry", VERIFY_GRADIENTS);
+	print_tensors(v, "Parameters after each update, likewise",
+		      VERIFY_PARAMETERS);
 	print_heading(v, "Losses; winners and signs chosen wrongly, by value");
-	print_held(v, "loss", offsetof(struct verify_errors, loss), 1,
-		   bound);
+	print_row(v, "loss", OF_STEPS(loss, 1), bound);
 	if (model_has_batchnorm(model))
-		print_held(v, "running stats.",
-			   offsetof(struct verify_errors, buffers),
-			   MODEL_MAX_TENSORS, bound);
-	print_row(v, "test outputs",
-		  offsetof(struct verify_result, test_outputs), bound);
-	print_row(v, "test loss", offsetof(struct verify_result, test_loss),
-		  bound);
-	print_row(v, "test answers",
-		  offsetof(struct verify_result, test_correct),
-		  answers_bound(v));
+		print_row(v, "running stats.",
+			  OF_STEPS(tensors[VERIFY_STATISTICS],
+				   MODEL_MAX_TENSORS), bound);
+	print_row(v, "test outputs", OF_RESULT(test_outputs), bound);
+	print_row(v, "test loss", OF_RESULT(test_loss), bound);
+	print_row(v, "test answers", OF_RESULT(test_correct), INFINITY);
 	for (int l = 0; l < model->layer_count; l++) {
 		char name[24];
 
@@ -171,145 +160,93 @@ static void print_errors(struct verification *v)
 			continue;
 		snprintf(name, sizeof(name), "%d %s", l,
 			 layer_kind_name(model->layers[l].kind));
-		print_held(v, name, offsetof(struct verify_errors, regrets[l]),
-			   1, bound);
+		print_row(v, name, OF_STEPS(regrets[l], 1), bound);
 	}
 	print_heading(v, model_has_batchnorm(model) ?
 			      "Parameters of several cores against those of "
 			      "one in turn" :
 			      "Parameters of several cores against those of "
 			      "one");
-	print_row(v, "all", offsetof(struct verify_result, cores),
-		  v->task.cores_bound);
-}
-
-/* A row of what is held to its own bound; member as in print_row(). */
-static void print_row_held(struct verification *v, const char *name,
-			   size_t member)
-{
-	fprintf(v->out, "%-*s", names_width(v), name);
-	for (int b = 0; b < v->count; b++) {
-		const struct verify_result *result = &v->results[b];
-		struct verify_held held;
-
-		memcpy(&held, (const char *)result + member, sizeof(held));
-		if (verify_is_compared(result))
-			print_cell(v, result, held.error,
-				   verify_is_rounded(&v->task) ? held.bound :
-							v->task.bound,
-				   held.bound);
-	}
-	fputc('\n', v->out);
-}
-
-static double passes_bound(const struct verification *v,
-			   const struct verify_result *result)
-{
-	return fmax(v->task.bound, 1. / result->passes.samples);
+	print_row(v, "all", OF_RESULT(cores), v->task.cores_bound);
 }
 
 static void print_passes(struct verification *v)
 {
+	const double bound = verify_is_rounded(&v->task) ? INFINITY :
+							   v->task.bound;
+
 	print_heading(v, "Outputs: largest error of a sample, over the largest "
 			 "output");
-	print_row_held(v, "each",
-		       offsetof(struct verify_result, passes.outputs));
-	print_row_held(v, "all, by size",
-		       offsetof(struct verify_result, passes.scale));
-	print_row(v, "by folding norms",
-		  offsetof(struct verify_result, passes.folded),
-		  v->task.bound);
+	print_row(v, "each", OF_RESULT(passes.outputs), bound);
+	print_row(v, "all, by size", OF_RESULT(passes.scale), bound);
+	print_row(v, "by folding norms", OF_RESULT(passes.folded), bound);
 }
 
-static void name_wrong(struct verification *v, const char *backend,
-		       const char *what, double error, double bound)
+/* Names an error that is beyond its bound. */
+__attribute__((format(printf, 4, 5)))
+static void judge(struct verification *v, const struct verify_result *result,
+		  const struct verify_held *held, const char *what, ...)
 {
-	if (!is_wrong(error, bound))
+	va_list list;
+
+	if (!is_wrong(held))
 		return;
-	fprintf(v->out, "WRONG: %s: %s is off by %.1e, more than %.0e\n",
-		backend, what, error, bound);
+	fprintf(v->out, "WRONG: %s: ", result->target.name);
+	va_start(list, what);
+	vfprintf(v->out, what, list);
+	va_end(list);
+	fprintf(v->out, " is off by %.1e, more than %.0e\n", held->error,
+		held->bound);
 	v->wrong = 1;
 }
 
-static void name_held(struct verification *v, const char *backend,
-		      const char *what, const struct verify_held *held)
-{
-	name_wrong(v, backend, what, held->error, held->bound);
-}
-
-static void judge_pass(struct verification *v, const char *name,
-		       const struct verify_errors *errors, int batch)
+static void judge_steps(struct verification *v,
+			const struct verify_result *result,
+			const struct verify_errors *errors, int batch)
 {
 	struct tensor buffers[MODEL_MAX_TENSORS];
 	const int buffer_count = model_buffers(v->task.model, buffers);
-	char what[96];
 
 	for (int t = 0; t < v->task.tensor_count; t++) {
-		const char *tensor = v->task.tensors[t].name;
+		const char *name = v->task.tensors[t].name;
 
-		snprintf(what, sizeof(what), "the gradient of %s (%d samples)",
-			 tensor, batch);
-		name_held(v, name, what, &errors->gradients[t]);
-		snprintf(what, sizeof(what), "%s (%d samples)", tensor, batch);
-		name_held(v, name, what, &errors->parameters[t]);
+		judge(v, result, &errors->tensors[VERIFY_GRADIENTS][t],
+		      "the gradient of %s (%d samples)", name, batch);
+		judge(v, result, &errors->tensors[VERIFY_PARAMETERS][t],
+		      "%s (%d samples)", name, batch);
 	}
-	for (int l = 0; l < v->task.model->layer_count; l++) {
-		snprintf(what, sizeof(what),
-			 "a decision of layer %d (%d samples)", l, batch);
-		name_held(v, name, what, &errors->regrets[l]);
-	}
-	for (int t = 0; t < buffer_count; t++) {
-		snprintf(what, sizeof(what), "%s (%d samples)",
-			 buffers[t].name, batch);
-		name_held(v, name, what, &errors->buffers[t]);
-	}
-	snprintf(what, sizeof(what), "the loss (%d samples)", batch);
-	name_held(v, name, what, &errors->loss);
+	for (int l = 0; l < v->task.model->layer_count; l++)
+		judge(v, result, &errors->regrets[l],
+		      "a decision of layer %d (%d samples)", l, batch);
+	for (int t = 0; t < buffer_count; t++)
+		judge(v, result, &errors->tensors[VERIFY_STATISTICS][t],
+		      "%s (%d samples)", buffers[t].name, batch);
+	judge(v, result, &errors->loss, "the loss (%d samples)", batch);
 }
 
-static void judge_passes(struct verification *v,
-			 const struct verify_result *result)
+static void judge_all(struct verification *v,
+		      const struct verify_result *result)
 {
 	const struct verify_passes *passes = &result->passes;
-	const char *name = result->target.name;
 
-	/* The bounds come last: a signal may have come before them. */
-	if (passes->outputs.bound > 0) {
-		name_held(v, name, "an output of a sample", &passes->outputs);
-		name_held(v, name, "the size of all outputs", &passes->scale);
-		/* A sum of what the outputs make; of these one alone is off by
-		 * more. */
-		name_wrong(v, name, "the loss", passes->loss,
-			   passes->outputs.bound);
-	}
-	name_wrong(v, name, "the number of right answers", passes->correct,
-		   passes_bound(v, result));
-	name_wrong(v, name, "an output, by folding norms,", passes->folded,
-		   v->task.bound);
-}
-
-static void judge(struct verification *v, const struct verify_result *result)
-{
-	const char *name = result->target.name;
-	const double bound = v->task.bound;
-
-	if (v->options->infer) {
-		judge_passes(v, result);
-		return;
-	}
-	judge_pass(v, name, &result->errors[VERIFY_LOCKSTEP], v->task.batch);
-	judge_pass(v, name, &result->errors[VERIFY_MEASURED],
-		   v->task.measured_batch);
-	name_wrong(v, name, "an output of the test", result->test_outputs,
-		   bound);
-	name_wrong(v, name, "the test loss", result->test_loss, bound);
-	name_wrong(v, name, "the number of right test answers",
-		   result->test_correct, answers_bound(v));
-	name_wrong(v, name, "the sum over cores", result->cores,
-		   v->task.cores_bound);
+	/* Of what was not asked for there are no bounds. */
+	judge(v, result, &passes->outputs, "an output of a sample");
+	judge(v, result, &passes->scale, "the size of all outputs");
+	judge(v, result, &passes->loss, "the loss");
+	judge(v, result, &passes->correct, "the number of right answers");
+	judge(v, result, &passes->folded, "an output, by folding norms,");
+	judge_steps(v, result, &result->errors[VERIFY_LOCKSTEP],
+		    v->task.batch);
+	judge_steps(v, result, &result->errors[VERIFY_MEASURED],
+		    v->task.measured_batch);
+	judge(v, result, &result->test_outputs, "an output of the test");
+	judge(v, result, &result->test_loss, "the test loss");
+	judge(v, result, &result->test_correct,
+	      "the number of right test answers");
+	judge(v, result, &result->cores, "the sum over cores");
 	if (result->masks_wrong || result->replicas_differ) {
 		fprintf(v->out, "WRONG: %s: %ld dropout decisions, replicas "
-			"%s\n", name, result->masks_wrong,
+			"%s\n", result->target.name, result->masks_wrong,
 			result->replicas_differ ? "differ" : "equal");
 		v->wrong = 1;
 	}
@@ -373,10 +310,12 @@ void verify_announce(const struct verification *v)
 		"%.0e", task->model->name, task->dataset->name, task->steps,
 		task->batch, task->measured_batch, verify_tested(task),
 		task->lr, v->options->seed, task->bound);
-	if (task->gradient_bound != task->bound)
-		fprintf(v->out, "; of gradients: %.0e", task->gradient_bound);
-	if (task->update_bound != task->bound)
-		fprintf(v->out, "; of parameters: %.0e", task->update_bound);
+	if (task->bounds[VERIFY_GRADIENTS] != task->bound)
+		fprintf(v->out, "; of gradients: %.0e",
+			task->bounds[VERIFY_GRADIENTS]);
+	if (task->bounds[VERIFY_PARAMETERS] != task->bound)
+		fprintf(v->out, "; of parameters: %.0e",
+			task->bounds[VERIFY_PARAMETERS]);
 	fputs(".\n", v->out);
 	fflush(v->out); /* what comes now takes a while */
 }
@@ -404,7 +343,7 @@ static void report_backend(struct verification *v,
 			result->why.message);
 	/* What was wrong before a signal came stays wrong. */
 	if (verify_is_compared(result) || result->why.kind == ERROR_STOPPED)
-		judge(v, result);
+		judge_all(v, result);
 	if (verify_is_compared(result) && v->options->infer)
 		print_passed(v->out, result);
 	else if (verify_is_compared(result) && !result->masks_wrong &&

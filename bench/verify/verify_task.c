@@ -77,16 +77,27 @@ double verify_scale(const struct verify_task *task, int t, const float *right)
 	return own > NOTHING * all ? own : all;
 }
 
-double verify_tensor_error(const struct verify_task *task, int t,
-			   const float *tried, const float *right)
+int verify_tensor_errors(const struct verify_task *task, enum verify_kind kind,
+			 const float *tried, const float *right,
+			 double errors[MODEL_MAX_TENSORS])
 {
-	const struct tensor *tensor = &task->tensors[t];
-	const double most = verify_distance(tried + tensor->offset,
-					    right + tensor->offset,
-					    tensor->count);
-	const double scale = verify_scale(task, t, right);
+	const int is_buffer = kind == VERIFY_STATISTICS;
+	struct tensor buffers[MODEL_MAX_TENSORS];
+	const int count = is_buffer ? model_buffers(task->model, buffers) :
+				      task->tensor_count;
+	const struct tensor *tensors = is_buffer ? buffers : task->tensors;
 
-	return scale > 0 ? most / scale : most;
+	for (int t = 0; t < count; t++) {
+		const float *own = right + tensors[t].offset;
+		const double most = verify_distance(tried + tensors[t].offset,
+						    own, tensors[t].count);
+		const double scale = is_buffer ?
+			verify_largest(own, tensors[t].count) :
+			verify_scale(task, t, right);
+
+		errors[t] = scale > 0 ? most / scale : most;
+	}
+	return count;
 }
 
 void verify_worsen(double *worst, double error)
@@ -189,6 +200,22 @@ int verify_tested(const struct verify_task *task)
 	const int most = task->dataset->test.count;
 
 	return task->test_batch < most ? task->test_batch : most;
+}
+
+double verify_loss_error(const struct score *tried, const struct score *right)
+{
+	return fabs(tried->loss - right->loss) / fabs(right->loss);
+}
+
+void verify_hold_answers(struct verify_held *worst,
+			 const struct verify_task *task,
+			 const struct score *tried, const struct score *right)
+{
+	const double samples = (double)right->count;
+
+	verify_hold(worst, tried->count != right->count ? NAN :
+		    fabs((double)(tried->correct - right->correct)) / samples,
+		    fmax(task->bound, 1 / samples));
 }
 
 size_t verify_most_decisions(const struct model *model)

@@ -14,6 +14,14 @@
 
 #define VERIFY_NOT_MEASURED (-1.)
 
+/* What a step leaves of each tensor. */
+enum verify_kind {
+	VERIFY_GRADIENTS,
+	VERIFY_PARAMETERS, /* after the update */
+	VERIFY_STATISTICS, /* running ones */
+	VERIFY_KINDS
+};
+
 /* What is compared with what. */
 struct verify_task {
 	const struct model *model;
@@ -24,9 +32,8 @@ struct verify_task {
 	enum algorithm algorithm; /* of the backend */
 	enum precision precision; /* likewise */
 	double bound; /* of every error but ... */
-	double gradient_bound;
-	double cores_bound;    /* of the sum over cores */
-	double update_bound;   /* of parameters */
+	double bounds[VERIFY_KINDS];
+	double cores_bound; /* of the sum over cores */
 	const struct options *options;
 	FILE *log;   /* errors of this process, with --team */
 	int checked; /* threads that have checked the backend's library */
@@ -65,10 +72,8 @@ struct verify_held {
 
 /* Worst errors over some steps; NAN counts as worst. */
 struct verify_errors {
-	/* Of the tensor's largest entry; parameters after the update. */
-	struct verify_held gradients[MODEL_MAX_TENSORS];
-	struct verify_held parameters[MODEL_MAX_TENSORS];
-	struct verify_held buffers[MODEL_MAX_TENSORS]; /* running statistics */
+	/* Of the tensor's largest entry. */
+	struct verify_held tensors[VERIFY_KINDS][MODEL_MAX_TENSORS];
 	struct verify_held loss;    /* relative */
 	struct verify_held regrets[MODEL_MAX_LAYERS]; /* program_regret() */
 };
@@ -80,8 +85,8 @@ enum verify_pass { VERIFY_LOCKSTEP, VERIFY_MEASURED, VERIFY_PASSES };
 struct verify_passes {
 	struct verify_held outputs; /* a sample's, over the largest of all */
 	struct verify_held scale;   /* by how much all are too large or small */
-	double loss, correct;	    /* as those of a test */
-	double folded; /* outputs, by folding norms, in double */
+	struct verify_held loss, correct; /* as those of a test */
+	struct verify_held folded; /* outputs, by folding norms, in double */
 	int samples, batch;
 };
 
@@ -91,13 +96,13 @@ struct verify_result {
 	const struct backend *right; /* that it was compared with */
 	struct error why;     /* it was not compared; no message: it was */
 	struct verify_errors errors[VERIFY_PASSES];
-	double test_outputs;  /* of a sample's, over the largest of all */
-	double test_loss;     /* of an evaluation, relative */
-	double test_correct;  /* right answers, more or fewer, of all samples */
+	struct verify_held test_outputs; /* of the largest of all */
+	struct verify_held test_loss;	 /* relative */
+	struct verify_held test_correct; /* more or fewer, of all samples */
 	/* Compared are the target's cores, by its transport; else 1 to
 	 * most_cores by threads and fork, as many as a device has. */
 	int own_cores, most_cores;
-	double cores;	/* parameters of several cores against those of one */
+	struct verify_held cores; /* parameters, beside those of one core */
 	long masks_wrong; /* dropout decisions unlike models/random.h */
 	int replicas_differ; /* parameters, or what cores make of them */
 	struct verify_passes passes; /* of --infer, instead of all above */
@@ -126,9 +131,11 @@ double verify_error(const float *a, const float *b, size_t count);
  * 0, to eps. Such are the gradients by a bias before a batch norm. */
 double verify_scale(const struct verify_task *task, int t, const float *right);
 
-/* The distance of tensor t of two vectors over that. */
-double verify_tensor_error(const struct verify_task *task, int t,
-			   const float *tried, const float *right);
+/* Errors of the tensors of two vectors of a kind, each the distance over that;
+ * of running statistics over the largest entry. Returns how many. */
+int verify_tensor_errors(const struct verify_task *task, enum verify_kind kind,
+			 const float *tried, const float *right,
+			 double errors[MODEL_MAX_TENSORS]);
 
 /* Keeps the larger error, or NAN. */
 void verify_worsen(double *worst, double error);
@@ -138,6 +145,13 @@ void verify_hold(struct verify_held *worst, double error, double bound);
 
 /* Samples of the evaluation: task->test_batch, or all that there are. */
 int verify_tested(const struct verify_task *task);
+
+/* The errors of an evaluation. Rounding may decide between two answers that are
+ * as likely, in one sample. */
+double verify_loss_error(const struct score *tried, const struct score *right);
+void verify_hold_answers(struct verify_held *worst,
+			 const struct verify_task *task,
+			 const struct score *tried, const struct score *right);
 
 /* Decisions of the layer that takes most of them for one sample. */
 size_t verify_most_decisions(const struct model *model);

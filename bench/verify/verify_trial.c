@@ -314,32 +314,44 @@ static double steepness(const struct recipe *recipe)
 						     recipe->lr;
 }
 
-/* What an update has changed, into changes; with gradients of a tensor that are
- * apart by so much of its rounding. */
+/* Three vectors that a step has left, and what the errors are of. Gradients of
+ * a tensor may be apart by so much of its rounding; nothing: what is small
+ * beside any entry. */
+static void compare_left(struct trial *trial, const float *tried,
+			 const float *right, const float *single,
+			 const float *scaled, double gradients, double nothing,
+			 const char *before, const char *after)
+{
+	const struct verify_task *task = &trial->task;
+
+	for (int t = 0; t < task->tensor_count; t++) {
+		const size_t at = task->tensors[t].offset;
+		const size_t count = task->tensors[t].count;
+		/* The last but one: of a float that is stored. */
+		const double rounding =
+			verify_distance(single + at, right + at, count) +
+			gradients * trial->sum_rounding[t] +
+			verify_largest(right + at, count) * FLT_EPSILON / 2 +
+			nothing;
+
+		keep(trial, error_of(tried + at, right + at, count, rounding,
+				     verify_scale(task, t, scaled)),
+		     "%s of %s %s", before, task->tensors[t].name, after);
+	}
+}
+
+/* What an update has changed. */
 static void compare_changes(struct trial *trial, const float *tried,
 			    double gradients, const char *what)
 {
-	const struct verify_task *task = &trial->task;
-	const size_t parameters = model_parameter_count(task->model);
+	const size_t parameters = model_parameter_count(trial->task.model);
 	const float *right = trial->right->parameters;
-	const float *single = trial->single->parameters;
 	float *changes = trial->vectors[2];
 
 	for (size_t i = 0; i < parameters; i++)
 		changes[i] = right[i] - trial->start[i];
-	for (int t = 0; t < task->tensor_count; t++) {
-		const size_t at = task->tensors[t].offset;
-		const size_t count = task->tensors[t].count;
-		/* The last one: of a parameter that is stored. */
-		const double rounding =
-			verify_distance(single + at, right + at, count) +
-			gradients * trial->sum_rounding[t] +
-			verify_largest(right + at, count) * FLT_EPSILON / 2;
-
-		keep(trial, error_of(tried + at, right + at, count, rounding,
-				     verify_scale(task, t, changes)),
-		     "what has changed of %s %s", task->tensors[t].name, what);
-	}
+	compare_left(trial, tried, right, trial->single->parameters, changes,
+		     gradients, 0, "what has changed", what);
 }
 
 /* On all sides the same. */
@@ -458,10 +470,10 @@ static int pass_forward(struct trial *trial, enum precision precision,
 	     "an output of forward passes in %s", name);
 	keep(trial, passes->scale.error / passes->scale.bound,
 	     "the size of outputs of forward passes in %s", name);
-	if (passes->folded != VERIFY_NOT_MEASURED)
-		keep(trial, passes->folded / LEAST, "an output, by folding "
-		     "norms");
-	if (isnan(passes->correct))
+	if (passes->folded.error != VERIFY_NOT_MEASURED)
+		keep(trial, passes->folded.error / LEAST,
+		     "an output, by folding norms");
+	if (isnan(passes->correct.error))
 		keep(trial, INFINITY, "the number of samples passed forward");
 	return 0;
 }
@@ -505,10 +517,9 @@ static void make_state(const struct trial *trial, int which, float *state)
 
 static int compare_state(struct trial *trial, int which, struct error *err)
 {
-	const struct verify_task *task = &trial->task;
 	const enum vector vector = (enum vector)(VECTOR_STATE_0 + which);
-	const struct recipe *recipe = &task->model->recipe;
-	/* Adadelta adds eps to its states: what is nothing beside it. */
+	const struct recipe *recipe = &trial->task.model->recipe;
+	/* Adadelta adds eps to its states. */
 	const double nothing = recipe->optimizer == OPTIMIZER_ADADELTA ?
 		recipe->eps * FLT_EPSILON / VERIFY_OF_MOVES : 0;
 	float *const *states = trial->vectors; /* tried, right, single */
@@ -517,20 +528,9 @@ static int compare_state(struct trial *trial, int which, struct error *err)
 	    program_load(trial->right->program, vector, states[1], err) ||
 	    program_load(trial->single->program, vector, states[2], err))
 		return -1;
-	for (int t = 0; t < task->tensor_count; t++) {
-		const size_t at = task->tensors[t].offset;
-		const size_t count = task->tensors[t].count;
-		const double rounding =
-			verify_distance(states[2] + at, states[1] + at, count) +
-			verify_largest(states[1] + at, count) *
-				FLT_EPSILON / 2 + nothing;
-
-		keep(trial, error_of(states[0] + at, states[1] + at, count,
-				     rounding, verify_scale(task, t,
-							  states[1])),
-		     "state %d of %s after a later update", which,
-		     task->tensors[t].name);
-	}
+	compare_left(trial, states[0], states[1], states[2], states[1], 0,
+		     nothing, which ? "state 1" : "state 0",
+		     "after a later update");
 	return 0;
 }
 
