@@ -11,9 +11,7 @@
 #include "bench/system/process.h"
 #include "bench/system/terminal.h"
 #include "bench/system/words.h"
-#include "bench/verify/verify_cores.h"
-#include "bench/verify/verify_infer.h"
-#include "bench/verify/verify_lockstep.h"
+#include "bench/verify/verify_parts.h"
 #include "bench/verify/verify_random.h"
 #include "bench/verify/verify_report.h"
 
@@ -147,8 +145,7 @@ static int compare_all(const struct verify_task *task,
 	if (task->options->infer)
 		return verify_infer(task, result, err);
 	return verify_cores(task, result, err) ||
-			       verify_lockstep(task, result, err) ||
-			       verify_measured(task, result, err) ?
+			       verify_steps(task, result, err) ?
 		       -1 : 0;
 }
 

@@ -1,4 +1,4 @@
-#include "bench/verify/verify_cores.h"
+#include "bench/verify/verify_parts.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "bench/verify/verify_lockstep.h"
+#include "bench/verify/verify_parts.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -454,25 +454,19 @@ static int run_pair(struct lockstep *pair, struct verify_result *result,
 	return failed ? -1 : 0;
 }
 
-int verify_lockstep(const struct verify_task *task,
-		    struct verify_result *result, struct error *err)
+int verify_steps(const struct verify_task *task, struct verify_result *result,
+		 struct error *err)
 {
-	struct verify_task steps = *task;
-	struct lockstep pair = { .task = &steps,
-			     .errors = &result->errors[VERIFY_LOCKSTEP] };
+	struct verify_task few = *task, measured = *task;
+	struct lockstep pair = { .task = &few,
+				 .errors = &result->errors[VERIFY_LOCKSTEP] };
 
-	steps.test_batch = 1; /* for a backend to compile; not evaluated */
-	return run_pair(&pair, NULL, err);
-}
-
-int verify_measured(const struct verify_task *task,
-		    struct verify_result *result, struct error *err)
-{
-	struct verify_task once = *task;
-	struct lockstep pair = { .task = &once,
-			     .errors = &result->errors[VERIFY_MEASURED] };
-
-	once.batch = task->measured_batch;
-	once.steps = 1;
+	few.test_batch = 1; /* for a backend to compile; not evaluated */
+	if (run_pair(&pair, NULL, err))
+		return -1;
+	measured.batch = task->measured_batch;
+	measured.steps = 1;
+	pair = (struct lockstep){ .task = &measured,
+				  .errors = &result->errors[VERIFY_MEASURED] };
 	return run_pair(&pair, result, err);
 }

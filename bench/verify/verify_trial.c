@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "backends/parallel/replica.h"
-#include "bench/verify/verify_infer.h"
+#include "bench/verify/verify_parts.h"
 #include "bench/verify/verify_rounding.h"
 #include "bench/verify/verify_team.h"
 
