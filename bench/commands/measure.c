@@ -174,8 +174,8 @@ static int launch(const struct target *target, struct training *training,
 		return recorder_refuse_rows(err);
 	if (backend_holds(target->backend) && !training->resident)
 		COPY(run->resident, "no");
-	if (!training->one_process && !training->joined)
-		training->launcher_cpu_s = clock_process_cpu();
+	if (!training->one_process && !outcome->process.joined)
+		outcome->process.launcher_cpu_s = clock_process_cpu();
 	outcome->is_launched = 1;
 	failed = group_launch(target->transport, target->cores, &job, err);
 	progress_end(&progress);
@@ -198,13 +198,13 @@ static int measure(const struct target *target, struct training *training,
 	int failed = -1;
 
 	/* A whole device may use all CPUs; one of several cores its own. */
-	training->cpus = cpus_confine(
+	outcome->process.cpus = cpus_confine(
 		target->backend->offloads && target->cores == 1 ?
 			cpus_available() : training->cores_here,
 		run->cpu_list, sizeof(run->cpu_list), err);
-	if (training->cpus < 0)
+	if (outcome->process.cpus < 0)
 		goto out;
-	run->cpus = training->cpus;
+	run->cpus = outcome->process.cpus;
 	began_s = clock_now();
 	if (plan_dataset(&dataset, options, 0, err))
 		goto out;
@@ -335,6 +335,7 @@ static int check_files(const struct options *options,
 /* Opens the plug-in of the transport, and joins the other cores, if they are
  * not ours to start. A parent ends those that never meet, and is told. */
 static int open_transport(struct target *target, struct training *training,
+			  struct training_outcome *outcome,
 			  const struct options *options, FILE *log,
 			  struct error *err)
 {
@@ -346,8 +347,8 @@ static int open_transport(struct target *target, struct training *training,
 	training->one_process = transport->one_process;
 	if (transport->join && transport->join(target->cores, err))
 		return -1;
-	training->joined = transport->join != NULL;
-	if (training->joined && options->has_parent && !ranks_own(target))
+	outcome->process.joined = transport->join != NULL;
+	if (outcome->process.joined && options->has_parent && !ranks_own(target))
 		fputs(LAUNCHER_LOG_MET "\n", log);
 	return 0;
 }
@@ -390,20 +391,23 @@ static int measure_target(const struct options *options, FILE *out, FILE *log,
 	if (options->has_parent || ranks_are_launched(&target))
 		process_end_with_parent();
 	interrupt_install(options->has_parent);
-	/* So does a core that is a process. */
-	training.patient = options->has_parent || !training.one_process;
-	training.process_began_at = clock_now() - clock_process_age();
-	training.log = options->verbose ? log : NULL;
+	outcome.process = (struct measured_process){
+		/* So does a core that is a process. */
+		.patient = options->has_parent || !training.one_process,
+		.log = options->verbose ? log : NULL,
+		.profile_log = log,
+		.began_at = clock_now() - clock_process_age(),
+	};
 	if (check_files(options, &training, err))
 		return -1;
-	training.profile_log = log;
 	describe_request(run, &target, &training, options);
 	failed = backend_check_algorithm(target.backend, options->algorithm,
 					 err) ||
 		 backend_check_precision(target.backend,
 					 precision_find(options->precision),
 					 err) ||
-		 open_transport(&target, &training, options, log, err) ||
+		 open_transport(&target, &training, &outcome, options, log,
+				err) ||
 		 measure_weights(&target, &training, &outcome, options, out,
 				 log, err) ? -1 : 0;
 	run->exit_code = 0;
@@ -415,8 +419,8 @@ static int measure_target(const struct options *options, FILE *out, FILE *log,
 	if (options->run_file)
 		machine_read_binary(run);
 	failed = write_run(options->run_file, run, failed, err);
-	*joined = training.joined;
-	if (training.joined)
+	*joined = outcome.process.joined;
+	if (outcome.process.joined)
 		leave(&target, options, failed, outcome.is_launched, log, err);
 	return failed;
 }

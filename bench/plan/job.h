@@ -3,7 +3,6 @@
 #define BENCH_PLAN_JOB_H
 
 #include <limits.h>
-#include <stdio.h>
 
 #include "backends/contract/backend.h"
 #include "bench/data/dataset.h"
@@ -17,12 +16,10 @@ struct training {
 	const struct dataset *dataset;
 	const char *device; /* as in struct device_request */
 	const char *device_class; /* likewise */
-	int cpus;	    /* that the process is confined to */
 	int one_process;    /* the cores share this process */
 	int native_sums;    /* as in struct group */
 	int whole_gradients; /* likewise */
 	size_t bucket_floats; /* likewise */
-	int joined; /* each core has a process and an outcome of its own */
 	struct recipe recipe;
 	int cores;
 	int cores_here; /* of them, those on this host */
@@ -53,15 +50,10 @@ struct training {
 	const char *dump_masks, *save_parameters; /* files, or NULL */
 	char save_weights[PATH_MAX]; /* file, or empty */
 	int save_best; /* in it: of the epoch whose test loss is lowest */
-	int patient; /* for interrupt_install(), in every process */
-	FILE *log;   /* rank 0 says there what it runs on; NULL: nowhere */
 
 	struct slowdown slowdown;
-	const char *trace;	 /* file, or NULL */
-	const char *profile;	 /* likewise */
-	FILE *profile_log;	 /* for its table */
-	double process_began_at; /* of clock_now() */
-	double launcher_cpu_s;	 /* of the process that is none of the cores */
+	const char *trace;   /* file, or NULL */
+	const char *profile; /* likewise */
 };
 
 #endif

@@ -22,7 +22,7 @@ static int open_device(struct core *core, struct error *err)
 	const struct device_request request = {
 		.choice = training->device,
 		.threads = training->one_process ? core->group->size : 1,
-		.cpus = training->cpus,
+		.cpus = core->outcome->process.cpus,
 		.device_class = training->device_class,
 	};
 
@@ -150,12 +150,13 @@ static void print_device(struct core *core, const struct device_info *info)
 		[KERNELS_WARM] = " (warm: from cached kernels)",
 	};
 	const struct training *training = core->training;
+	FILE *log = core->outcome->process.log;
 	char steps[256 * MODEL_MAX_LAYERS];
 
-	if (!training->log)
+	if (!log)
 		return;
 	program_explain(core->program, steps, sizeof(steps));
-	fprintf(training->log, "device: %s, %s, %d unit%s%s\n"
+	fprintf(log, "device: %s, %s, %d unit%s%s\n"
 		"compiled in %.3f s%s\nfused steps:\n%s",
 		info->name, info->driver, info->units,
 		info->units == 1 ? "" : "s",
@@ -174,7 +175,7 @@ static int open_trace(struct core *core, struct error *err)
 	if (!training->trace)
 		return 0;
 	recorder->trace = trace_open(training->trace, recorder->start.target,
-				     training->process_began_at, err);
+				     core->outcome->process.began_at, err);
 	if (!recorder->trace)
 		return -1;
 	for (int r = 0; r < core->group->size; r++) {

@@ -1,6 +1,8 @@
-/* What a run has come to, as every core of its process sees it. */
+/* The process that trains, and what its run has come to. */
 #ifndef BENCH_TRAIN_OUTCOME_H
 #define BENCH_TRAIN_OUTCOME_H
+
+#include <stdio.h>
 
 #include "backends/parallel/transport.h"
 #include "bench/plan/job.h"
@@ -8,8 +10,21 @@
 #include "bench/system/process.h"
 #include "bench/train/recorder.h"
 
+/* What a process knows of itself before its cores start. */
+struct measured_process {
+	int cpus; /* that it is confined to */
+	int joined; /* it is one core, and has an outcome of its own */
+	int patient; /* for interrupt_install(), in every process */
+	FILE *log;   /* rank 0 prints there what it runs on; NULL = nowhere */
+	FILE *profile_log; /* for the table of a profile */
+	double began_at;   /* of clock_now() */
+	double launcher_cpu_s; /* CPU time of a process that is no core */
+};
+
+/* As every core of its process sees it. */
 struct training_outcome {
 	const struct training *training;
+	struct measured_process process;
 
 	/* Used and filled by rank 0 alone. The run's row has its ids, target
 	 * and cores before, and gets what is known when its loop is over. */

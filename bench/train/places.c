@@ -93,9 +93,9 @@ static void set_options(struct place *place, const struct training *training,
 	set_hash(place, OPTIONS, hash_bytes64(text, strlen(text)));
 }
 
-static struct place own_place(const struct training *training)
+static struct place own_place(const struct core *core)
 {
-	struct place place = { .cpus = training->cpus };
+	struct place place = { .cpus = core->outcome->process.cpus };
 
 	gethostname(place.host, sizeof(place.host) - 1);
 	snprintf(place.version, sizeof(place.version), "%s (%.24s)",
@@ -210,7 +210,7 @@ static void describe(const struct place *places, int size, struct run *run)
 
 int places_compare(struct core *core, struct error *err)
 {
-	struct place mine = own_place(core->training), all[GROUP_MAX_SIZE];
+	struct place mine = own_place(core), all[GROUP_MAX_SIZE];
 	const int size = core->group->size;
 
 	set_data(&mine, core->training);
@@ -226,7 +226,7 @@ int places_compare(struct core *core, struct error *err)
 
 int places_compare_start(struct core *core, struct error *err)
 {
-	struct place mine = own_place(core->training), all[GROUP_MAX_SIZE];
+	struct place mine = own_place(core), all[GROUP_MAX_SIZE];
 	const struct program *program = core->program;
 	uint64_t hash;
 

@@ -39,7 +39,7 @@ static int add_processes(struct core *core, double began_cpu_s, double *sum,
 	     r++)
 		*sum += all[r];
 	*near = *sum;
-	for (int r = 0; core->training->joined && r < core->group->size; r++)
+	for (int r = 0; core->outcome->process.joined && r < core->group->size; r++)
 		*near -= core->is_near[r] ? 0 : all[r];
 	return 0;
 }
@@ -52,7 +52,7 @@ static int start_and_warm_up(struct core *core, struct error *err)
 	const int first = core->group->rank == 0;
 	double began_s, cpu_s, near_s;
 
-	if ((training->joined && places_compare(core, err)) ||
+	if ((outcome->process.joined && places_compare(core, err)) ||
 	    core_start(core, err) ||
 	    add_processes(core, 0, &cpu_s, &near_s, err) ||
 	    core_share_clock(core, err))
@@ -60,19 +60,19 @@ static int start_and_warm_up(struct core *core, struct error *err)
 	began_s = clock_now();
 	/* Opening the device may have put handlers of its driver in place, */
 	if (core_leads_process(core))
-		interrupt_install(training->patient);
+		interrupt_install(outcome->process.patient);
 	if (first) {
-		outcome->run.setup_s = began_s - training->process_began_at;
+		outcome->run.setup_s = began_s - outcome->process.began_at;
 		recorder_setup(&outcome->recorder, outcome->run.setup_s,
-			       training->launcher_cpu_s + cpu_s,
+			       outcome->process.launcher_cpu_s + cpu_s,
 			       training->dataset->train.count);
 	}
 	if (core_warm_up(core, err) ||
-	    (training->joined && places_compare_start(core, err)))
+	    (outcome->process.joined && places_compare_start(core, err)))
 		return -1;
 	/* and so may the first kernels that ran. */
 	if (core_leads_process(core))
-		interrupt_install(training->patient);
+		interrupt_install(outcome->process.patient);
 	if (first)
 		outcome->run.warmup_s = clock_now() - began_s;
 	return group_wait(core->group, err);
@@ -409,14 +409,14 @@ static int run_core(struct core *core, struct error *err)
 	int failed;
 
 	if (core_leads_process(core))
-		interrupt_install(core->training->patient);
+		interrupt_install(core->outcome->process.patient);
 	if (start_and_warm_up(core, err))
 		return -1;
 	failed = run_loop(core, err) || core_record_hashes(core, err) ||
 		 save_parameters(core, err);
 	if (save_weights(core, failed, err))
 		return -1;
-	return core->training->joined ? gather_usage(core, err) : 0;
+	return core->outcome->process.joined ? gather_usage(core, err) : 0;
 }
 
 static int write_profile(struct core *core, struct error *err)
@@ -429,7 +429,7 @@ static int write_profile(struct core *core, struct error *err)
 	if (count < 0)
 		return -1;
 	progress_pause(progress);
-	if (profile_print(training->profile_log, rows, count, err))
+	if (profile_print(core->outcome->process.profile_log, rows, count, err))
 		return -1;
 	return csv_write_file(training->profile, &profile_rows, rows,
 			      (size_t)count, err);
@@ -487,7 +487,7 @@ int training_run(struct group *group, void *context, struct error *err)
 	device_close(core.device);
 	if (core.masks_fd >= 0)
 		close(core.masks_fd);
-	if (!one_process && !core.training->joined)
+	if (!one_process && !outcome->process.joined)
 		outcome->memory_bytes[group->rank] = memory_bytes;
 	return failed;
 }

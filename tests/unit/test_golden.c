@@ -140,7 +140,6 @@ static void train(const struct golden *golden, const char *backend, int steps,
 		.backend = backend_find(backend),
 		.dataset = &dataset,
 		.cores = golden->cores,
-		.cpus = golden->cores,
 		.one_process = 1,
 		.iterations = (COUNT + global - 1) / global,
 		.samples_per_core = golden->batch,
@@ -149,7 +148,10 @@ static void train(const struct golden *golden, const char *backend, int steps,
 		.dropout = golden->dropout,
 		.reshuffle = 1,
 	};
-	struct training_outcome outcome = { .training = &training };
+	struct training_outcome outcome = {
+		.training = &training,
+		.process = { .cpus = golden->cores },
+	};
 	const struct group_job job = { training_run, &outcome,
 				       sizeof(outcome), NULL };
 	FILE *rows = open_memstream(&text, &size);
