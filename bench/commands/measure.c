@@ -348,7 +348,8 @@ static int open_transport(struct target *target, struct training *training,
 	if (transport->join && transport->join(target->cores, err))
 		return -1;
 	outcome->process.joined = transport->join != NULL;
-	if (outcome->process.joined && options->has_parent && !ranks_own(target))
+	if (outcome->process.joined && options->has_parent &&
+	    !ranks_own(target))
 		fputs(LAUNCHER_LOG_MET "\n", log);
 	return 0;
 }

@@ -39,7 +39,8 @@ static int add_processes(struct core *core, double began_cpu_s, double *sum,
 	     r++)
 		*sum += all[r];
 	*near = *sum;
-	for (int r = 0; core->outcome->process.joined && r < core->group->size; r++)
+	for (int r = 0; core->outcome->process.joined && r < core->group->size;
+	     r++)
 		*near -= core->is_near[r] ? 0 : all[r];
 	return 0;
 }
