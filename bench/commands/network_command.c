@@ -123,8 +123,7 @@ static int measure(struct networks *networks, const struct options *options,
 }
 
 static void fill_line(const struct grid *grid, int at,
-		      const struct network_row *rows,
-		      const struct table_options *table)
+		      const struct network_row *rows)
 {
 	struct network_point points[SWEEP_SIZES];
 	struct network_fit fit;
@@ -135,18 +134,12 @@ static void fill_line(const struct grid *grid, int at,
 	fit = network_fit(points, SWEEP_SIZES);
 	snprintf(grid->labels[at], GRID_TEXT, "%s, %ld ranks",
 		 rows->transport, rows->ranks);
-	format_spread(grid_at(grid, at, 0)->text, 1e6 * fit.link.latency_s, NAN,
-		      1, table);
-	format_spread(grid_at(grid, at, 1)->text,
-		      1e-9 * fit.link.bytes_per_s, NAN, 3, table);
-	format_spread(grid_at(grid, at, 2)->text, 100 * fit.error, NAN, 0,
-		      table);
-	format_spread(grid_at(grid, at, 3)->text, 1e6 * rows[0].median_s, NAN,
-		      0, table);
-	format_spread(grid_at(grid, at, 4)->text,
-		      1e3 * rows[SWEEP_SIZES - 5].median_s, NAN, 2, table);
-	format_spread(grid_at(grid, at, 5)->text,
-		      1e3 * rows[SWEEP_SIZES - 1].median_s, NAN, 1, table);
+	grid_set_number(grid, at, 0, 1e6 * fit.link.latency_s, 1);
+	grid_set_number(grid, at, 1, 1e-9 * fit.link.bytes_per_s, 3);
+	grid_set_number(grid, at, 2, 100 * fit.error, 0);
+	grid_set_number(grid, at, 3, 1e6 * rows[0].median_s, 0);
+	grid_set_number(grid, at, 4, 1e3 * rows[SWEEP_SIZES - 5].median_s, 2);
+	grid_set_number(grid, at, 5, 1e3 * rows[SWEEP_SIZES - 1].median_s, 1);
 }
 
 static int print_table(FILE *out, const struct networks *networks,
@@ -158,17 +151,15 @@ static int print_table(FILE *out, const struct networks *networks,
 	const struct table_options table = { .format = TABLE_PLAIN };
 	struct grid grid;
 
-	if (grid_make(&grid, 6, networks->count, err))
+	if (grid_make(&grid, heads, 6, networks->count, err))
 		return -1;
 	snprintf(grid.title, sizeof(grid.title), "All-reduce of %s%s",
 		 hosts ? "ranks on " : "ranks on this host",
 		 hosts ? hosts : "");
-	grid_set_heads(&grid, heads);
 	for (int t = 0; t < networks->count; t++)
-		fill_line(&grid, t, networks->rows[t], &table);
+		fill_line(&grid, t, networks->rows[t]);
 	fputc('\n', out);
-	grid_draw(&grid, &table, out);
-	grid_free(&grid);
+	grid_end(&grid, &table, out);
 	print_note(out, &table, "the sum that training makes, in the order "
 		   "of ranks: medians of the slowest rank; vectors of 4 KiB to "
 		   "16 MiB");

@@ -36,7 +36,6 @@ struct scaling {
 	struct table_options table;
 
 	/* Of one setup. */
-	const struct line *line;
 	const struct run *run; /* its one core's first */
 	double *seconds;
 	size_t *starts, run_count;
@@ -127,23 +126,20 @@ static void add_times(struct scaling *scaling, const struct run *run)
 }
 
 /* Of all runs of the target that were finished. */
-static int gather_times(struct scaling *scaling, int target, size_t most,
-			struct error *err)
+static int gather_times(struct scaling *scaling, const struct result *base,
+			size_t most, struct error *err)
 {
-	int count;
-	const struct line *lines = line_runs(scaling->line, &count);
+	const size_t runs = (size_t)base->line->repetitions;
+	const struct result *cell;
 
 	scaling->run_count = 0;
 	scaling->seconds = calloc(most + 1, sizeof(*scaling->seconds));
-	scaling->starts = calloc((size_t)count + 1, sizeof(*scaling->starts));
+	scaling->starts = calloc(runs + 1, sizeof(*scaling->starts));
 	if (!scaling->seconds || !scaling->starts)
 		return error_memory(err, "the iterations of one core");
-	for (int i = 0; i < count; i++) {
-		const struct result *cell = &lines[i].cells[target];
-
-		if (cell->run && cell->outcome == OUTCOME_OK)
+	for (int at = 0; (cell = next_repetition(base, &at));)
+		if (cell->outcome == OUTCOME_OK)
 			add_times(scaling, cell->run);
-	}
 	if (scaling->run_count)
 		return 0;
 	return error_set(err, ERROR_INPUT, "%s: none of its iterations was "
@@ -278,13 +274,12 @@ static int print_grid(const struct scaling *scaling, struct error *err)
 	char title[GRID_TITLE];
 	struct grid grid;
 
-	if (grid_make(&grid, 4, (int)scaling->count, err))
+	if (grid_make(&grid, heads, 4, (int)scaling->count, err))
 		return -1;
 	snprintf(title, sizeof(title), "A model, not measured: %s, from the "
 		 "iterations of %s", scaling->run->model, scaling->run->target);
 	clean_text(grid.title, sizeof(grid.title), title, &scaling->table);
 	snprintf(grid.corner, sizeof(grid.corner), "cores");
-	grid_set_heads(&grid, heads);
 	for (int p = 0; p < (int)scaling->count; p++) {
 		const struct scale_point *point = &scaling->points[p];
 
@@ -296,8 +291,7 @@ static int print_grid(const struct scaling *scaling, struct error *err)
 				decimals_of(1e3 * point->iter_s.value, 3));
 		print_value(&grid, p, 3, &point->communication_s, 1e3, 2);
 	}
-	grid_draw(&grid, &scaling->table, scaling->out);
-	grid_free(&grid);
+	grid_end(&grid, &scaling->table, scaling->out);
 	return 0;
 }
 
@@ -402,8 +396,8 @@ static int scale_line(struct scaling *scaling, const struct result *base,
 	int failed;
 
 	scaling->run = base->run;
-	failed = gather_times(scaling, (int)(base - scaling->line->cells),
-			      campaign->observation_count, err) ||
+	failed = gather_times(scaling, base, campaign->observation_count,
+			      err) ||
 		 predict(scaling, err) || keep_rows(scaling, err);
 	if (!failed && scaling->out) {
 		if (scaling->found_count > scaling->count)
@@ -420,13 +414,12 @@ static int scale_line(struct scaling *scaling, const struct result *base,
 static int scale_lines(struct scaling *scaling, const struct campaign *campaign,
 		       struct error *err)
 {
-	for (int l = 0; l < scaling->results.line_count; l++) {
-		const struct result *base;
+	const struct line *line;
 
-		scaling->line = &scaling->results.lines[l];
-		base = line_base(&scaling->results, scaling->line);
-		if (line_is_setup(scaling->line) && base &&
-		    scale_line(scaling, base, campaign, err))
+	for (int at = 0; (line = next_setup(&scaling->results, &at));) {
+		const struct result *base = line_base(line);
+
+		if (base && scale_line(scaling, base, campaign, err))
 			return -1;
 	}
 	if (scaling->found_count)

@@ -294,17 +294,14 @@ static int print_check(const struct verdict *verdicts, int count,
 	const struct unit *unit = choose_unit(verdicts, count);
 	struct grid grid;
 
-	if (grid_make(&grid, COLUMNS, count, err))
+	if (grid_make(&grid, heads, COLUMNS, count, err))
 		return -1;
 	snprintf(grid.title, GRID_TEXT, "Is the head slower? (medians in %s)%s",
 		 unit->name, count && verdicts->inject[0] ? " INJECTED" : "");
 	snprintf(grid.corner, GRID_TEXT, "Target");
-	for (int i = 0; i < COLUMNS; i++)
-		snprintf(grid.heads[i], GRID_TEXT, "%s", heads[i]);
 	for (int i = 0; i < count; i++)
 		set_row(&grid, i, &verdicts[i], unit->factor, options);
-	grid_draw(&grid, options, out);
-	grid_free(&grid);
+	grid_end(&grid, options, out);
 	if (count)
 		print_legend(verdicts, options, out);
 	print_subject(verdicts, count, options, out);

@@ -12,13 +12,12 @@ struct stats stats_single(double value)
 	return stats_compute(&value, isfinite(value) ? 1 : 0);
 }
 
-void result_clear(struct result *result)
+void result_clear(struct result *result, const struct line *line)
 {
-	int i;
-
-	*result = (struct result){ .first_iter_s = NAN, .whole_epoch_s = NAN,
-				   .first_loss = NAN, .last_loss = NAN };
-	for (i = 0; i < METRIC_COUNT; i++)
+	*result = (struct result){ .line = line, .first_iter_s = NAN,
+				   .whole_epoch_s = NAN, .first_loss = NAN,
+				   .last_loss = NAN };
+	for (int i = 0; i < METRIC_COUNT; i++)
 		result->values[i] = stats_compute(NULL, 0);
 }
 
@@ -323,7 +322,6 @@ int result_measure(struct result *result, const struct run *run,
 			     .target_accuracy_pct = run_target_accuracy(run) };
 	double *seconds;
 
-	result_clear(result);
 	result->run = run;
 	result->outcome = outcome_of(run);
 	result->reason = run->reason;

@@ -89,6 +89,7 @@ enum outcome {
 };
 
 struct result {
+	const struct line *line; /* that it is a cell of */
 	const struct run *run; /* the first of those it is made from, or NULL */
 	enum outcome outcome;
 	const char *reason; /* why not ok */
@@ -115,6 +116,7 @@ struct line {
 	int repetitions;       /* lines of this setup that are one each; they
 				  are before the line of the whole setup */
 	struct result *cells;  /* [target_count] */
+	int target_count;
 };
 
 struct results {
@@ -140,65 +142,73 @@ void results_free(struct results *results); /* all zero is fine */
 /* Is there a time of anything, a single iteration say? */
 int results_have_times(const struct results *results);
 
+/* Is this the line of a whole setup, or the only one? */
+int line_is_setup(const struct line *line);
+
+/*
+ * Walks: *next is 0 at the beginning; NULL after the last. Lines of whole
+ * setups; cells of all lines; those cells of one that have a run; the cells of
+ * the single runs that a cell is made from; all single runs of a line, those of
+ * a repetition after each other.
+ */
+const struct line *next_setup(const struct results *results, int *next);
+const struct result *next_cell(const struct results *results, int *next);
+const struct result *next_target(const struct line *line, int *next);
+const struct result *next_repetition(const struct result *cell, int *next);
+const struct run *next_run(const struct line *line, int *next);
+
 /* The one-core target that the line's speed-ups are over: cpu-1, or the first
  * that was finished; NULL if there is none. */
-const struct result *line_base(const struct results *results,
-			       const struct line *line);
+const struct result *line_base(const struct line *line);
 
 /* The first target of a line that has a rate; NULL: none has. */
-const struct result *line_first_rate(const struct results *results,
-				     const struct line *line);
+const struct result *line_first_rate(const struct line *line);
+
+/* Texts about all runs, empty if there is nothing to say: */
+typedef void results_text(const struct results *results, char *text,
+			  size_t size);
 
 /* What the runs' epochs were cut to, with each iteration's samples: "40
- * iterations of 128 or 10 of 1024". Empty if none was. */
-void results_cut_text(const struct results *results, char *text, size_t size);
+ * iterations of 128 or 10 of 1024". */
+results_text results_cut_text;
 
-/* Which targets' epochs were cut, to how many of their iterations; empty if
- * none was. */
-void results_short_text(const struct results *results, char *text,
-			size_t size);
-
-/* Which targets were tested on a part of the test set; empty if none was. */
-void results_tested_text(const struct results *results, char *text,
-			 size_t size);
-
-/* Which targets' runs were cut, and took longer to test, since that was not;
- * empty if none was. */
-void results_long_test_text(const struct results *results, char *text,
-			    size_t size);
+/* Which targets' epochs were cut, to how many of their iterations; which were
+ * tested on a part of the test set; which were cut, and took longer to test,
+ * since that was not. */
+results_text results_short_text, results_tested_text, results_long_test_text;
 
 /* Which targets trained to a higher loss than they began with: the last
  * iteration's, and the last epoch's mean. Zeros, which are the data set fake,
- * say nothing. Empty if none did. */
-void results_rising_loss_text(const struct results *results, char *text,
-			      size_t size);
+ * say nothing. */
+results_text results_rising_loss_text;
 
-/* Which targets' runs were disturbed, how many of them and how much at most;
- * empty if none was. What does not fit is left out. */
-void disturbed_text(const struct results *results, char *text, size_t size);
+/* Which targets' runs were disturbed, how many of them and how much at most.
+ * What does not fit is left out. */
+results_text disturbed_text;
 
 /* What rounding adds at most to a ratio that is printed with two decimals. */
 #define RATIO_ROUNDED .005
 
-/* Was a finished run of the cell's target in this line slowed? */
-int result_was_disturbed(const struct line *line, const struct result *cell);
+/* Was a finished run of the cell slowed? */
+int result_was_disturbed(const struct result *cell);
 
 /*
- * Why nobody may say that a target of a line is ratio times as fast as base: a
- * run of one of them was disturbed, or the ratio of two targets of one kind,
- * with its interval, exceeds the CPUs that the target had. Empty: nothing
- * contradicts the ratio.
+ * Why nobody may say that a target is ratio times as fast as base, another of
+ * its line: a run of one of them was disturbed, or the ratio of two targets of
+ * one kind, with its interval, exceeds the CPUs that the target had. Empty:
+ * nothing contradicts the ratio.
  */
-void ratio_doubt_text(char *text, size_t size, const struct line *line,
-		      const struct result *cell, const struct result *base,
-		      const struct stats *ratio);
+struct doubt {
+	char text[160];
+};
+struct doubt ratio_doubt(const struct result *cell, const struct result *base,
+			 const struct stats *ratio);
 
 /* The lines, one after the other, of the single runs of a setup's line. */
 const struct line *line_runs(const struct line *line, int *count);
 
 /* The --target-accuracy of a line; NAN if it had none. */
-double line_target_accuracy(const struct results *results,
-			    const struct line *line);
+double line_target_accuracy(const struct line *line);
 
 /* Did the run of this cell go for the accuracy? One that failed on its way did,
  * and did not reach it; one that lacked its device, or was interrupted, did
@@ -211,8 +221,8 @@ int result_measure(struct result *result, const struct run *run,
 		   const struct observation *const *rows, size_t row_count,
 		   int include_warmup, struct error *err);
 
-/* No run, no number. */
-void result_clear(struct result *result);
+/* Of its line; no run, no number. */
+void result_clear(struct result *result, const struct line *line);
 
 /* One number, as statistics of itself. */
 struct stats stats_single(double value);

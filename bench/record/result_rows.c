@@ -51,9 +51,9 @@ static void set_numbers(struct summary *row, const struct stats *stats,
 
 /* The row has the description of the cell's run already. */
 static void set_metric(struct summary *row, const struct results *results,
-		       const struct line *line, const struct result *cell,
-		       enum metric metric)
+		       const struct result *cell, enum metric metric)
 {
+	const struct line *line = cell->line;
 	const struct metric_kind *kind = &metric_kinds[metric];
 	int one_run = line->repetition || line->repetitions == 1;
 
@@ -74,22 +74,19 @@ static void set_metric(struct summary *row, const struct results *results,
 
 /* A row for each metric that the cell has, behind the *count that are there. */
 static void add_rows(struct summary *rows, size_t *count,
-		     const struct results *results, const struct line *line,
-		     const struct result *cell)
+		     const struct results *results, const struct result *cell)
 {
 	struct summary description;
 
-	if (!cell->run)
-		return;
 	row_clear(&summary_rows, &description);
 	row_describe(&summary_rows, &description, &run_rows, cell->run);
-	if (!line->repetition)
+	if (line_is_setup(cell->line))
 		description.run_id[0] = '\0';
 	for (int metric = 0; metric < METRIC_COUNT; metric++) {
 		if (!cell->values[metric].count)
 			continue;
 		rows[*count] = description;
-		set_metric(&rows[(*count)++], results, line, cell,
+		set_metric(&rows[(*count)++], results, cell,
 			   (enum metric)metric);
 	}
 }
@@ -99,15 +96,15 @@ int summary_build(const struct results *results, struct summary **rows,
 {
 	const size_t most = (size_t)results->line_count *
 			    (size_t)results->target_count * METRIC_COUNT;
+	const struct result *cell;
 
 	*count = 0;
 	*rows = malloc((most + 1) * sizeof(**rows));
 	if (!*rows)
 		return error_memory(err, "the summary");
-	for (int i = 0; i < results->line_count; i++)
-		for (int target = 0; target < results->target_count; target++)
-			add_rows(*rows, count, results, &results->lines[i],
-				 &results->lines[i].cells[target]);
+	for (int at = 0; (cell = next_cell(results, &at));)
+		if (cell->run)
+			add_rows(*rows, count, results, cell);
 	return 0;
 }
 
@@ -139,16 +136,14 @@ static double deviation(const struct stats *stats)
 
 /* The member of struct stats at offset: a run's own, or the mean of several
  * runs' own. */
-static double within_runs(const struct line *line, const struct result *cell,
-			  enum metric metric, size_t offset)
+static double within_runs(const struct result *cell, enum metric metric,
+			  size_t offset)
 {
-	const long target = cell - line->cells;
+	const struct result *run;
 	double sum = 0;
-	int i, count, found = 0;
+	int found = 0;
 
-	line = line_runs(line, &count);
-	for (i = 0; i < count; i++) {
-		const struct result *run = &line[i].cells[target];
+	for (int at = 0; (run = next_repetition(cell, &at));) {
 		const struct stats *stats = &run->values[metric];
 
 		if (run->outcome != cell->outcome || stats->count < 2)
@@ -171,20 +166,19 @@ static void set_means(struct export_row *row, const struct result *cell)
 	}
 }
 
-static void set_spreads(struct export_row *row, const struct line *line,
-			const struct result *cell)
+static void set_spreads(struct export_row *row, const struct result *cell)
 {
 	const double half = stats_half_width(&cell->values[METRIC_SPEEDUP]);
 
 	row->loop_std_s = deviation(&cell->values[METRIC_LOOP]);
 #define WITHIN(metric, member)                                                 \
-	within_runs(line, cell, metric, offsetof(struct stats, member))
+	within_runs(cell, metric, offsetof(struct stats, member))
 	row->iter_std_s = WITHIN(METRIC_ITER, std);
 	row->iter_q1_s = WITHIN(METRIC_ITER, q1);
 	row->iter_q3_s = WITHIN(METRIC_ITER, q3);
 	row->epoch_std_s = WITHIN(METRIC_EPOCH, std);
 #undef WITHIN
-	if (line->repetitions < 2)
+	if (cell->line->repetitions < 2)
 		return;
 	row->iter_runs_std_s = deviation(&cell->values[METRIC_ITER]);
 	row->epoch_runs_std_s = deviation(&cell->values[METRIC_EPOCH]);
@@ -192,8 +186,7 @@ static void set_spreads(struct export_row *row, const struct line *line,
 	row->speedup_hi = row->speedup + half;
 }
 
-void export_row_set(struct export_row *row, const struct line *line,
-		    const struct result *cell)
+void export_row_set(struct export_row *row, const struct result *cell)
 {
 	row_clear(&export_rows, row);
 	row_describe(&export_rows, row, &run_rows, cell->run);
@@ -208,7 +201,7 @@ void export_row_set(struct export_row *row, const struct line *line,
 	}
 	if (!cell->runs)
 		return;
-	set_spreads(row, line, cell);
+	set_spreads(row, cell);
 	row->n_iterations = (long)cell->observations[METRIC_ITER];
 	row->n_epochs = (long)cell->observations[METRIC_EPOCH];
 	row->warmup_steps = (long)cell->warmup_steps;

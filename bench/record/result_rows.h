@@ -89,7 +89,6 @@ int summary_build(const struct results *results, struct summary **rows,
 int summary_write(const struct campaign *campaign, int include_warmup,
 		  FILE *out, struct error *err);
 
-void export_row_set(struct export_row *row, const struct line *line,
-		    const struct result *cell);
+void export_row_set(struct export_row *row, const struct result *cell);
 
 #endif

@@ -94,19 +94,21 @@ static int place_runs(struct maker *maker, struct error *err)
 static int add_line(struct results *results, const struct setup *setup,
 		    int number, int repetition, struct error *err)
 {
-	size_t cells = (size_t)results->target_count;
+	const int targets = results->target_count;
 	struct line *line = &results->lines[results->line_count];
-	size_t i;
 
-	line->cells = malloc((cells + 1) * sizeof(*line->cells));
+	*line = (struct line){
+		.run = setup->first,
+		.setup = number,
+		.repetition = repetition,
+		.repetitions = setup->repetitions,
+		.cells = malloc(((size_t)targets + 1) * sizeof(*line->cells)),
+		.target_count = targets,
+	};
 	if (!line->cells)
 		return error_memory(err, "lines");
-	for (i = 0; i < cells; i++)
-		result_clear(&line->cells[i]);
-	line->run = setup->first;
-	line->setup = number;
-	line->repetition = repetition;
-	line->repetitions = setup->repetitions;
+	for (int t = 0; t < targets; t++)
+		result_clear(&line->cells[t], line);
 	results->line_count++;
 	return 0;
 }
@@ -178,20 +180,83 @@ const struct line *line_runs(const struct line *line, int *count)
 	return line - line->repetitions;
 }
 
+int line_is_setup(const struct line *line)
+{
+	return line->repetition == 0;
+}
+
+const struct line *next_setup(const struct results *results, int *next)
+{
+	while (*next < results->line_count) {
+		const struct line *line = &results->lines[(*next)++];
+
+		if (line_is_setup(line))
+			return line;
+	}
+	return NULL;
+}
+
+const struct result *next_cell(const struct results *results, int *next)
+{
+	const int targets = results->target_count, at = *next;
+
+	if (at >= results->line_count * targets)
+		return NULL;
+	++*next;
+	return &results->lines[at / targets].cells[at % targets];
+}
+
+const struct result *next_target(const struct line *line, int *next)
+{
+	while (*next < line->target_count) {
+		const struct result *cell = &line->cells[(*next)++];
+
+		if (cell->run)
+			return cell;
+	}
+	return NULL;
+}
+
+const struct result *next_repetition(const struct result *cell, int *next)
+{
+	int count;
+	const struct line *runs = line_runs(cell->line, &count);
+
+	return *next < count ?
+		       &runs[(*next)++].cells[cell - cell->line->cells] : NULL;
+}
+
+const struct run *next_run(const struct line *line, int *next)
+{
+	const int targets = line->target_count;
+	int count;
+	const struct line *runs = line_runs(line, &count);
+
+	while (*next < count * targets) {
+		const int at = (*next)++;
+		const struct run *run = runs[at / targets]
+					.cells[at % targets].run;
+
+		if (run)
+			return run;
+	}
+	return NULL;
+}
+
 /* A rate over that of one core, where both are known. */
 static void set_speedup(struct result *cell, enum metric speedup,
-			enum metric rate, double base)
+			enum metric rate, const struct result *base)
 {
-	cell->values[speedup] = stats_single(cell->values[rate].mean / base);
+	cell->values[speedup] = stats_single(
+		base ? cell->values[rate].mean / base->values[rate].mean : NAN);
 	cell->observations[speedup] = cell->observations[rate];
 }
 
+/* Speed-up and efficiency need a one-core target of the line. */
 static void compare_cell(struct result *cell, const struct result *base)
 {
-	set_speedup(cell, METRIC_SPEEDUP, METRIC_RATE,
-		    base->values[METRIC_RATE].mean);
-	set_speedup(cell, METRIC_MODEL_SPEEDUP, METRIC_MODEL_RATE,
-		    base->values[METRIC_MODEL_RATE].mean);
+	set_speedup(cell, METRIC_SPEEDUP, METRIC_RATE, base);
+	set_speedup(cell, METRIC_MODEL_SPEEDUP, METRIC_MODEL_RATE, base);
 	cell->observations[METRIC_EFFICIENCY] = cell->observations[METRIC_RATE];
 	/* A device's units are no cores that could be counted. */
 	if (!run_is_on_devices(cell->run) &&
@@ -201,61 +266,37 @@ static void compare_cell(struct result *cell, const struct result *base)
 				     (double)cell->run->cores);
 }
 
-const struct result *line_base(const struct results *results,
-			       const struct line *line)
+const struct result *line_base(const struct line *line)
 {
 	const struct result *base = NULL, *cell;
 
-	for (int i = 0; i < results->target_count; i++) {
-		cell = &line->cells[i];
-		if (cell->run && cell->outcome == OUTCOME_OK &&
-		    run_is_one_core(cell->run) &&
+	for (int at = 0; (cell = next_target(line, &at));)
+		if (cell->outcome == OUTCOME_OK && run_is_one_core(cell->run) &&
 		    (!base || !base->values[METRIC_RATE].count ||
 		     !strcmp(cell->run->target, "cpu-1")))
 			base = cell;
-	}
 	return base;
 }
 
-const struct result *line_first_rate(const struct results *results,
-				     const struct line *line)
+const struct result *line_first_rate(const struct line *line)
 {
-	for (int t = 0; t < results->target_count; t++)
-		if (line->cells[t].values[METRIC_RATE].count)
-			return &line->cells[t];
+	const struct result *cell;
+
+	for (int at = 0; (cell = next_target(line, &at));)
+		if (cell->values[METRIC_RATE].count)
+			return cell;
 	return NULL;
 }
 
-/* Speed-up and efficiency need a one-core target of the line. */
-static void compare_line(struct results *results, struct line *line)
-{
-	const struct result *found = line_base(results, line);
-	struct result base, *cell;
-
-	result_clear(&base);
-	if (found)
-		base = *found;
-	for (int i = 0; i < results->target_count; i++) {
-		cell = &line->cells[i];
-		if (cell->run && cell->outcome == OUTCOME_OK)
-			compare_cell(cell, &base);
-	}
-}
-
-/* One metric of a target over the repetitions that were finished. values has
- * room for all. */
-static void pool_metric(const struct line *line, int target, enum metric metric,
+/* One metric over the repetitions that were finished. values has room for
+ * all. */
+static void pool_metric(struct result *pooled, enum metric metric,
 			double *values)
 {
-	struct result *pooled = &line->cells[target];
 	const struct result *cell;
-	const struct line *runs;
 	size_t count = 0;
-	int i, run_count;
 
-	runs = line_runs(line, &run_count);
-	for (i = 0; i < run_count; i++) {
-		cell = &runs[i].cells[target];
+	for (int at = 0; (cell = next_repetition(pooled, &at));) {
 		if (cell->outcome != OUTCOME_OK || !cell->values[metric].count)
 			continue;
 		values[count++] = cell->values[metric].mean;
@@ -264,17 +305,12 @@ static void pool_metric(const struct line *line, int target, enum metric metric,
 	pooled->values[metric] = stats_compute(values, count);
 }
 
-static void pool_target(const struct line *line, int target, double *values)
+static void pool_target(struct result *pooled, double *values)
 {
-	struct result *pooled = &line->cells[target];
 	const struct result *cell;
-	const struct line *runs;
 	double whole_s = 0;
-	int i, run_count;
 
-	runs = line_runs(line, &run_count);
-	for (i = 0; i < run_count; i++) {
-		cell = &runs[i].cells[target];
+	for (int at = 0; (cell = next_repetition(pooled, &at));) {
 		if (!cell->run)
 			continue;
 		if (cell->outcome == OUTCOME_OK) {
@@ -291,25 +327,8 @@ static void pool_target(const struct line *line, int target, double *values)
 	}
 	if (pooled->runs)
 		pooled->whole_epoch_s = whole_s / pooled->runs;
-	for (i = 0; i < METRIC_COUNT; i++)
-		pool_metric(line, target, (enum metric)i, values);
-}
-
-static int pool_lines(struct results *results, struct error *err)
-{
-	double *values = malloc((results->run_count + 1) * sizeof(*values));
-	int i, target;
-
-	if (!values)
-		return error_memory(err, "lines");
-	for (i = 0; i < results->line_count; i++)
-		if (!results->lines[i].repetition &&
-		    results->lines[i].repetitions > 1)
-			for (target = 0; target < results->target_count;
-			     target++)
-				pool_target(&results->lines[i], target, values);
-	free(values);
-	return 0;
+	for (int i = 0; i < METRIC_COUNT; i++)
+		pool_metric(pooled, (enum metric)i, values);
 }
 
 static int make_results(struct maker *maker, const struct campaign *campaign,
@@ -345,15 +364,14 @@ static void set_value(struct result *result, enum metric metric, double value)
 }
 
 /* Of the runs that tried; times has room for all runs of the line. */
-static int collect_times(const struct line *line, int target, double *times)
+static int collect_times(const struct result *cell, double *times)
 {
-	const struct line *runs;
-	int i, run_count, count = 0;
+	const struct result *run;
+	int count = 0;
 
-	runs = line_runs(line, &run_count);
-	for (i = 0; i < run_count; i++)
-		if (result_has_tried(&runs[i].cells[target]))
-			times[count++] = cell_time(&runs[i].cells[target]);
+	for (int at = 0; (run = next_repetition(cell, &at));)
+		if (result_has_tried(run))
+			times[count++] = cell_time(run);
 	return count;
 }
 
@@ -368,11 +386,9 @@ static void drop_survivors(struct result *cell, int tried)
 		*time = *epochs = stats_compute(NULL, 0);
 }
 
-static void score_target(const struct line *line, int target, int has_target,
-			 double *times)
+static void score_target(struct result *cell, int has_target, double *times)
 {
-	struct result *cell = &line->cells[target];
-	const int tried = collect_times(line, target, times);
+	const int tried = collect_times(cell, times);
 
 	drop_survivors(cell, tried);
 	if (!tried || !has_target)
@@ -382,41 +398,45 @@ static void score_target(const struct line *line, int target, int has_target,
 	set_value(cell, METRIC_SCORE, cell->score.mean);
 }
 
-double line_target_accuracy(const struct results *results,
-			    const struct line *line)
+double line_target_accuracy(const struct line *line)
 {
-	const struct line *runs;
 	const struct run *run;
-	int i, target, count;
 
-	runs = line_runs(line, &count);
-	for (i = 0; i < count; i++)
-		for (target = 0; target < results->target_count; target++) {
-			run = runs[i].cells[target].run;
-			/* One that failed early may not know it. */
-			if (run && isfinite(run->target_accuracy_pct))
-				return run->target_accuracy_pct;
-		}
+	/* One that failed early may not know it. */
+	for (int at = 0; (run = next_run(line, &at));)
+		if (isfinite(run->target_accuracy_pct))
+			return run->target_accuracy_pct;
 	return NAN;
 }
 
-static int set_scores(struct results *results, struct error *err)
+/* What needs other runs than a cell's own. The line of a whole setup comes
+ * after those of its repetitions. */
+static void finish_line(const struct line *line, double *values)
 {
-	double *times = malloc((results->run_count + 1) * sizeof(*times));
-	struct line *line;
-	int i, target, has_target;
+	const struct result *base = line_base(line);
+	const int has_target = isfinite(line_target_accuracy(line));
 
-	if (!times)
-		return error_memory(err, "scores");
-	for (i = 0; i < results->line_count; i++) {
-		line = &results->lines[i];
-		if (line->repetition)
-			continue;
-		has_target = isfinite(line_target_accuracy(results, line));
-		for (target = 0; target < results->target_count; target++)
-			score_target(line, target, has_target, times);
+	for (int t = 0; t < line->target_count; t++) {
+		struct result *cell = &line->cells[t];
+
+		if (line_is_setup(line) && line->repetitions > 1)
+			pool_target(cell, values);
+		else if (cell->outcome == OUTCOME_OK)
+			compare_cell(cell, base);
+		if (line_is_setup(line))
+			score_target(cell, has_target, values);
 	}
-	free(times);
+}
+
+static int finish_lines(struct results *results, struct error *err)
+{
+	double *values = malloc((results->run_count + 1) * sizeof(*values));
+
+	if (!values)
+		return error_memory(err, "lines");
+	for (int i = 0; i < results->line_count; i++)
+		finish_line(&results->lines[i], values);
+	free(values);
 	return 0;
 }
 
@@ -425,20 +445,15 @@ int results_build(struct results *results, const struct campaign *campaign,
 		  struct error *err)
 {
 	struct maker maker = { .results = results };
-	int line, failed;
+	int failed;
 
 	*results = (struct results){ .include_warmup = include_warmup };
 	failed = make_results(&maker, campaign, kind, err);
 	rows_by_run_free(&maker.rows);
 	free(maker.places);
 	free(maker.setups);
-	for (line = 0; line < results->line_count && !failed; line++)
-		if (results->lines[line].repetition ||
-		    results->lines[line].repetitions == 1)
-			compare_line(results, &results->lines[line]);
 	if (!failed)
-		failed = pool_lines(results, err) ||
-			 set_scores(results, err);
+		failed = finish_lines(results, err);
 	if (failed)
 		results_free(results);
 	return failed;
@@ -446,16 +461,13 @@ int results_build(struct results *results, const struct campaign *campaign,
 
 int results_have_times(const struct results *results)
 {
-	for (int line = 0; line < results->line_count; line++)
-		for (int target = 0; target < results->target_count; target++) {
-			const struct stats *values =
-				results->lines[line].cells[target].values;
+	const struct result *cell;
 
-			if (values[METRIC_LOOP].count ||
-			    values[METRIC_ITER].count ||
-			    values[METRIC_EPOCH].count)
-				return 1;
-		}
+	for (int at = 0; (cell = next_cell(results, &at));)
+		if (cell->values[METRIC_LOOP].count ||
+		    cell->values[METRIC_ITER].count ||
+		    cell->values[METRIC_EPOCH].count)
+			return 1;
 	return 0;
 }
 

@@ -67,17 +67,20 @@ void results_cut_text(const struct results *results, char *text, size_t size)
 	}
 }
 
-/* The last run of a target that is so; NULL: none. */
-static const struct run *find_run(const struct results *results,
-				  const char *target,
-				  int (*is_so)(const struct run *))
+/* The last run that is so of a target, of one after the other: *target is 0 at
+ * the beginning. NULL after the last. */
+static const struct run *next_such(const struct results *results,
+				   int (*is_so)(const struct run *),
+				   int *target)
 {
 	const struct run *found = NULL;
 
-	for (size_t i = 0; i < results->run_count; i++)
-		if (!strcmp(results->runs[i].target, target) &&
-		    is_so(&results->runs[i]))
-			found = &results->runs[i];
+	for (; !found && *target < results->target_count; ++*target)
+		for (size_t i = 0; i < results->run_count; i++)
+			if (!strcmp(results->runs[i].target,
+				    results->targets[*target]) &&
+			    is_so(&results->runs[i]))
+				found = &results->runs[i];
 	return found;
 }
 
@@ -89,17 +92,13 @@ static int is_cut_short(const struct run *run)
 
 void results_short_text(const struct results *results, char *text, size_t size)
 {
-	text[0] = '\0';
-	for (int t = 0; t < results->target_count; t++) {
-		const struct run *run = find_run(results, results->targets[t],
-						 is_cut_short);
+	const struct run *run;
 
-		if (run)
-			text_append(text, size, text[0] ? ", %s %ld of %ld" :
-				    "cut short: %s %ld of %ld iterations",
-				    run->target, run->steps,
-				    run_whole_epoch(run));
-	}
+	text[0] = '\0';
+	for (int t = 0; (run = next_such(results, is_cut_short, &t));)
+		text_list(text, size, "cut short: ", ", ", "%s %ld of %ld%s",
+			  run->target, run->steps, run_whole_epoch(run),
+			  text[0] ? "" : " iterations");
 }
 
 static int is_tested_in_part(const struct run *run)
@@ -110,17 +109,13 @@ static int is_tested_in_part(const struct run *run)
 
 void results_tested_text(const struct results *results, char *text, size_t size)
 {
-	text[0] = '\0';
-	for (int t = 0; t < results->target_count; t++) {
-		const struct run *run = find_run(results, results->targets[t],
-						 is_tested_in_part);
+	const struct run *run;
 
-		if (run)
-			text_append(text, size, text[0] ? ", %s %ld of %ld" :
-				    "accuracy is of the first test images "
-				    "alone: %s %ld of %ld", run->target,
-				    run_tested(run), run->test_samples);
-	}
+	text[0] = '\0';
+	for (int t = 0; (run = next_such(results, is_tested_in_part, &t));)
+		text_list(text, size, "accuracy is of the first test images "
+			  "alone: ", ", ", "%s %ld of %ld", run->target,
+			  run_tested(run), run->test_samples);
 }
 
 struct seconds_text {
@@ -147,19 +142,14 @@ static int is_mostly_test(const struct run *run)
 void results_long_test_text(const struct results *results, char *text,
 			    size_t size)
 {
-	text[0] = '\0';
-	for (int t = 0; t < results->target_count; t++) {
-		const struct run *run = find_run(results, results->targets[t],
-						 is_mostly_test);
+	const struct run *run;
 
-		if (run)
-			text_append(text, size, "%s%s %s beside %s",
-				    text[0] ? ", " : "the test was not cut, "
-				    "and took longer than the iterations: ",
-				    run->target,
-				    seconds_text(run->test_s).text,
-				    seconds_text(run->iterations_s).text);
-	}
+	text[0] = '\0';
+	for (int t = 0; (run = next_such(results, is_mostly_test, &t));)
+		text_list(text, size, "the test was not cut, and took longer "
+			  "than the iterations: ", ", ", "%s %s beside %s",
+			  run->target, seconds_text(run->test_s).text,
+			  seconds_text(run->iterations_s).text);
 	if (text[0])
 		text_append(text, size, "; --test-steps N cuts it");
 }
@@ -187,13 +177,12 @@ void results_rising_loss_text(const struct results *results, char *text,
 			if (has_rising_loss(&results->lines[i].cells[t]))
 				found = &results->lines[i].cells[t];
 		if (found)
-			text_append(text, size, "%s%s from %.3g to %.3g in "
-				    "%.0f iterations at --lr %g", text[0] ?
-				    ", " : "the training loss rose: ",
-				    found->run->target, found->first_loss,
-				    found->last_loss,
-				    found->values[METRIC_UPDATES].mean,
-				    found->run->lr);
+			text_list(text, size, "the training loss rose: ", ", ",
+				  "%s from %.3g to %.3g in %.0f iterations at "
+				  "--lr %g", found->run->target,
+				  found->first_loss, found->last_loss,
+				  found->values[METRIC_UPDATES].mean,
+				  found->run->lr);
 	}
 	if (text[0])
 		text_append(text, size, "; a smaller --lr may help");
@@ -233,8 +222,6 @@ static struct slowed slowed_of(const struct results *results,
 
 void disturbed_text(const struct results *results, char *text, size_t size)
 {
-	int count = 0;
-
 	text[0] = '\0';
 	for (int t = 0; t < results->target_count; t++) {
 		const char *target = results->targets[t];
@@ -242,33 +229,26 @@ void disturbed_text(const struct results *results, char *text, size_t size)
 
 		if (!slowed.count)
 			continue;
-		text_append(text, size, "%s%s (",
-			    count++ ? ", " : "disturbed: ", target);
+		text_list(text, size, "disturbed: ", ", ", "%s (", target);
 		if (slowed.runs > 1)
 			text_append(text, size, "%d of %d runs; ",
 				    slowed.count, slowed.runs);
 		text_append(text, size, "%s%s)", slowed.why,
 			    slowed.count > 1 ? " at most" : "");
 	}
-	if (count)
+	if (text[0])
 		text_append(text, size, ": times inflated");
 }
 
-int result_was_disturbed(const struct line *line, const struct result *cell)
+int result_was_disturbed(const struct result *cell)
 {
-	const long target = cell - line->cells;
+	const struct result *each;
 	char why[96];
-	const struct line *lines;
-	int count;
 
-	lines = line_runs(line, &count);
-	for (int i = 0; i < count; i++) {
-		const struct result *each = &lines[i].cells[target];
-
+	for (int at = 0; (each = next_repetition(cell, &at));)
 		if (each->outcome == OUTCOME_OK &&
 		    run_is_slowed(each->run, why, sizeof(why)))
 			return 1;
-	}
 	return 0;
 }
 
@@ -294,19 +274,22 @@ static int exceeds_cpus(const struct run *run, const struct run *base,
 	       least > run_cpus(run) + RATIO_ROUNDED;
 }
 
-void ratio_doubt_text(char *text, size_t size, const struct line *line,
-		      const struct result *cell, const struct result *base,
-		      const struct stats *ratio)
+struct doubt ratio_doubt(const struct result *cell, const struct result *base,
+			 const struct stats *ratio)
 {
 	const double cpus = run_cpus(cell->run);
+	const struct result *disturbed = result_was_disturbed(base) ? base :
+					 result_was_disturbed(cell) ? cell :
+								      NULL;
+	struct doubt doubt = { "" };
 
-	text[0] = '\0';
-	if (result_was_disturbed(line, base))
-		snprintf(text, size, "%s was disturbed", base->run->target);
-	else if (result_was_disturbed(line, cell))
-		snprintf(text, size, "%s was disturbed", cell->run->target);
+	if (disturbed)
+		snprintf(doubt.text, sizeof(doubt.text), "%s was disturbed",
+			 disturbed->run->target);
 	else if (exceeds_cpus(cell->run, base->run, ratio))
-		snprintf(text, size, "%.2f times exceeds the %.*f CPU%s of %s",
+		snprintf(doubt.text, sizeof(doubt.text),
+			 "%.2f times exceeds the %.*f CPU%s of %s",
 			 ratio->mean, cpus == floor(cpus) ? 0 : 2, cpus,
 			 cpus == 1 ? "" : "s", cell->run->target);
+	return doubt;
 }

@@ -39,13 +39,12 @@ int results_find_target(const struct results *results, const char *target)
 }
 
 /* The runs of a target, however they ended. */
-static const struct result *next_cell(const struct results *results, int target,
-				      int *next)
+static const struct result *next_tried(const struct results *results,
+				       int target, int *next)
 {
-	const struct line *line;
-
 	while (*next < results->line_count) {
-		line = &results->lines[(*next)++];
+		const struct line *line = &results->lines[(*next)++];
+
 		/* The line of a whole setup is made of others. */
 		if (line->repetition || line->repetitions <= 1)
 			return &line->cells[target];
@@ -58,7 +57,7 @@ const struct result *compare_next_run(const struct results *results, int target,
 {
 	const struct result *cell;
 
-	while ((cell = next_cell(results, target, next)))
+	while ((cell = next_tried(results, target, next)))
 		if (cell->outcome == OUTCOME_OK)
 			return cell;
 	return NULL;
@@ -94,7 +93,7 @@ static int sample_make(struct sample *sample, const struct results *results,
 				sizeof(*sample->values));
 	if (!sample->values)
 		return error_memory(err, "a comparison");
-	while ((cell = next_cell(results, target, &next))) {
+	while ((cell = next_tried(results, target, &next))) {
 		sample->tried += (size_t)result_has_tried(cell);
 		if (cell->outcome != OUTCOME_OK)
 			continue;

@@ -27,18 +27,16 @@ static int is_machine(const struct difference *each)
 static void print_machine(const struct view *view,
 			  const struct comparison *comparison)
 {
+	const struct difference *each = comparison->differences;
 	char text[1024] = "";
 
-	for (size_t i = 0; i < comparison->difference_count; i++) {
-		const struct difference *each = &comparison->differences[i];
-
+	for (size_t i = 0; i < comparison->difference_count; i++, each++)
 		if (is_machine(each))
-			text_append(text, sizeof(text), "%s%s%s%s: first %s, "
-				    "second %s", text[0] ? "; " : "",
-				    each->column, each->target ? " of " : "",
-				    each->target ? each->target : "",
-				    each->first, each->second);
-	}
+			text_list(text, sizeof(text), "", "; ", "%s%s%s: first "
+				  "%s, second %s", each->column,
+				  each->target ? " of " : "",
+				  each->target ? each->target : "",
+				  each->first, each->second);
 	if (text[0])
 		view_note(view, "another machine: %s", text);
 }
@@ -157,16 +155,14 @@ static int draw_target(const struct view *view,
 	*at += (size_t)count;
 	if (!shown)
 		return 0;
-	if (grid_make(&grid, HEADS, shown, err))
+	if (grid_make(&grid, heads, HEADS, shown, err))
 		return -1;
 	clean_text(target, sizeof(target), rows[0].target, view->options);
 	snprintf(grid.title, GRID_TEXT, "%s, medians over runs", target);
-	grid_set_heads(&grid, heads);
 	for (int i = 0, row = 0; i < count; i++)
 		if (!rows[i].unequal)
 			fill_row(&grid, row++, &rows[i]);
-	grid_draw(&grid, view->options, view->out);
-	grid_free(&grid);
+	grid_end(&grid, view->options, view->out);
 	return 0;
 }
 
@@ -186,8 +182,7 @@ static void print_unequal(const struct view *view,
 			continue;
 		if (i < at)
 			return;
-		text_append(list, sizeof(list), "%s%s", list[0] ? ", " : "",
-			    each->label);
+		text_list(list, sizeof(list), "", ", ", "%s", each->label);
 	}
 	view_note(view, "%s: not compared, as the work differs (%s): %s",
 		  row->target, row->reason, list);

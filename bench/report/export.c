@@ -20,22 +20,16 @@ struct report {
 static int print_csv(FILE *out, const void *context, struct error *err)
 {
 	const struct report *report = context;
-	const struct results *results = report->results;
-	const struct line *line;
+	const struct result *cell;
 	struct export_row row;
-	int i, target;
 
 	(void)err;
 	csv_write_header(out, &export_rows);
-	for (i = 0; i < results->line_count; i++) {
-		line = &results->lines[i];
-		for (target = 0; target < results->target_count &&
-				 line->repetition == 0; target++) {
-			if (!line->cells[target].run)
-				continue;
-			export_row_set(&row, line, &line->cells[target]);
-			csv_write_row(out, &export_rows, &row);
-		}
+	for (int at = 0; (cell = next_cell(report->results, &at));) {
+		if (!cell->run || !line_is_setup(cell->line))
+			continue;
+		export_row_set(&row, cell);
+		csv_write_row(out, &export_rows, &row);
 	}
 	return 0;
 }

@@ -77,11 +77,6 @@ const struct picture pictures[PLOT_PICTURES] = {
 	  plot_write_scale, scale_script },
 };
 
-const struct result *plot_result(const struct plot_series *series)
-{
-	return &series->line->cells[series->target];
-}
-
 static int has_numbers(const struct result *result)
 {
 	return result->run && (result->outcome == OUTCOME_OK ||
@@ -90,19 +85,17 @@ static int has_numbers(const struct result *result)
 
 const struct run *plot_run(const struct plot_series *series, int at)
 {
-	const struct line *lines;
-	int count, i;
+	const struct result *each;
 
-	lines = line_runs(series->line, &count);
-	for (i = 0; i < count; i++)
-		if (has_numbers(&lines[i].cells[series->target]) && !at--)
-			return lines[i].cells[series->target].run;
+	for (int r = 0; (each = next_repetition(series->result, &r));)
+		if (has_numbers(each) && !at--)
+			return each->run;
 	return NULL;
 }
 
 int plot_is_trained(const struct plot_series *series)
 {
-	return !line_is_inference(series->line);
+	return !line_is_inference(series->result->line);
 }
 
 int plot_is_inference(const struct plot *plot)
@@ -189,15 +182,16 @@ void plot_name(char label[PLOT_LABEL], const struct plot *plot,
 void plot_append_cut(char *text, size_t size, const struct run *run)
 {
 	if (run_is_cut(run))
-		text_append(text, size, " (%ld iteration%s)", run->steps,
-			    run->steps == 1 ? "" : "s");
+		text_append(text, size, " (%s)",
+			    count_text(run->steps, "iteration").text);
 }
 
 static void add_series(struct plot *plot, const struct view *view,
-		       const struct line *line, int target)
+		       const struct result *cell)
 {
-	struct plot_series series = { .line = line, .target = target };
-	char title[2 * GRID_TEXT], why[96];
+	const int target = (int)(cell - cell->line->cells);
+	struct plot_series series = { .result = cell };
+	char why[96];
 	const struct run *run;
 
 	if (!plot_run(&series, 0))
@@ -206,8 +200,8 @@ static void add_series(struct plot *plot, const struct view *view,
 		plot->left_out++;
 		return;
 	}
-	target_title(view, target, title);
-	plot_name(series.label, plot, line, title);
+	plot_name(series.label, plot, cell->line,
+		  target_title(view, target).text);
 	for (int r = 0; (run = plot_run(&series, r)); r++)
 		series.disturbed |= run_is_slowed(run, why, sizeof(why));
 	plot->series[plot->series_count++] = series;
@@ -217,13 +211,13 @@ static int list_series(struct plot *plot, struct error *err)
 {
 	const struct results *results = &plot->results;
 	struct view view = { .results = results };
+	const struct result *cell;
 
 	if (view_find_devices(&view, err))
 		return -1;
-	for (int l = 0; l < results->line_count; l++)
-		for (int t = 0; t < results->target_count; t++)
-			if (line_is_setup(&results->lines[l]))
-				add_series(plot, &view, &results->lines[l], t);
+	for (int at = 0; (cell = next_cell(results, &at));)
+		if (line_is_setup(cell->line))
+			add_series(plot, &view, cell);
 	free(view.devices);
 	return 0;
 }

@@ -29,8 +29,7 @@ enum {
 
 /* A target in a setup, with numbers: a row, a panel or a line of a picture. */
 struct plot_series {
-	const struct line *line; /* of the whole setup */
-	int target;
+	const struct result *result; /* of the whole setup */
 	char label[PLOT_LABEL]; /* as the tables call it, encoded */
 	int disturbed; /* a run of it was, and its marks are hollow */
 };
@@ -51,9 +50,7 @@ int plot_build(struct plot *plot, const struct campaign *campaign,
 	       struct error *err);
 void plot_free(struct plot *plot); /* all zero is fine */
 
-/* The number that a target has in the pictures, and a run of it: in order,
- * NULL after the last. */
-const struct result *plot_result(const struct plot_series *series);
+/* A run of a target: in order, NULL after the last. */
 const struct run *plot_run(const struct plot_series *series, int at);
 
 /* Was it trained, or are there forward passes alone: of a series, of all. */

@@ -71,29 +71,29 @@ static void write_each(FILE *out, const struct plot *plot, int at)
 {
 	const struct plot_series *series = &plot->series[at];
 	const struct observation *const *rows;
-	const struct line *lines;
-	const struct run *run;
+	const struct result *each;
 	struct mark mark = { .series = at, .kind = "each" };
 	char why[96];
-	size_t count, i;
-	int runs, r;
+	size_t count;
 
-	lines = line_runs(series->line, &runs);
-	for (r = 0; r < runs && runs > 1; r++) {
-		const struct stats *stats =
-			&lines[r].cells[series->target].values[METRIC_EPOCH];
-
-		run = lines[r].cells[series->target].run;
-		mark.disturbed = run && run_is_slowed(run, why, sizeof(why));
-		if (stats->count)
-			write_mark(out, mark, stats->mean, NAN, NAN);
+	if (series->result->line->repetitions > 1) {
+		for (int r = 0; (each = next_repetition(series->result, &r));) {
+			mark.disturbed = each->run &&
+					 run_is_slowed(each->run, why,
+						       sizeof(why));
+			if (each->values[METRIC_EPOCH].count)
+				write_mark(out, mark,
+					   each->values[METRIC_EPOCH].mean,
+					   NAN, NAN);
+		}
+		return;
 	}
-	run = plot_run(series, 0);
-	if (runs > 1 || plot_result(series)->values[METRIC_EPOCH].count == 1)
+	if (series->result->values[METRIC_EPOCH].count == 1)
 		return;
 	mark.disturbed = series->disturbed;
-	rows = rows_by_run_find(&plot->rows, run->run_id, &count);
-	for (i = 0; i < count; i++)
+	rows = rows_by_run_find(&plot->rows, series->result->run->run_id,
+				&count);
+	for (size_t i = 0; i < count; i++)
 		if (!strcmp(rows[i]->phase, "epoch") && plot_counts(rows[i]))
 			write_mark(out, mark, rows[i]->elapsed_s, NAN, NAN);
 }
@@ -152,7 +152,7 @@ int plot_write_epochs(FILE *out, const struct plot *plot,
 	fputs("series,kind,seconds,low,high,label,text,disturbed\n", out);
 	for (int i = 0; i < plot->series_count; i++) {
 		const struct plot_series *series = &plot->series[i];
-		const struct result *result = plot_result(series);
+		const struct result *result = series->result;
 		const struct stats *stats = &result->values[METRIC_EPOCH];
 
 		if (!stats->count || !plot_is_trained(series))

@@ -117,8 +117,8 @@ int plot_write_learning(FILE *out, const struct plot *plot,
 
 		if (!plot_is_trained(&plot->series[i]))
 			continue;
-		walk.target_pct = line_target_accuracy(&plot->results,
-						       plot->series[i].line);
+		walk.target_pct =
+			line_target_accuracy(plot->series[i].result->line);
 		for (int r = 0; (run = plot_run(&plot->series[i], r)); r++) {
 			more += r >= PLOT_MOST_RUNS;
 			if (r >= PLOT_MOST_RUNS)

@@ -74,6 +74,7 @@ static void print_setup(FILE *out, const struct line *line)
 static void print_top(FILE *out, const struct report *report, const char *name)
 {
 	const struct results *results = &report->plot->results;
+	const struct line *line;
 	char text[1024];
 
 	print_html(out, "<header>\n<h1>", name, "</h1>\n");
@@ -83,9 +84,8 @@ static void print_top(FILE *out, const struct report *report, const char *name)
 	      "<p>One network trained on one emulated core, on several "
 	      "of them and on an OpenCL device: what an iteration and an epoch "
 	      "cost, and what was learned.</p>\n", out);
-	for (int i = 0; i < results->line_count; i++)
-		if (line_is_setup(&results->lines[i]))
-			print_setup(out, &results->lines[i]);
+	for (int at = 0; (line = next_setup(results, &at));)
+		print_setup(out, line);
 	disturbed_text(results, text, sizeof(text));
 	if (text[0])
 		print_html(out, "<p><b>", text, "</b></p>\n");
@@ -157,13 +157,12 @@ static void print_reading(FILE *out)
 }
 
 /* Of a setup, the first run that knows what it was asked and where it was. */
-static const struct run *known_run(const struct results *results,
-				   const struct line *line)
+static const struct run *known_run(const struct line *line)
 {
 	const struct run *run;
 	int at = 0;
 
-	while ((run = next_run(results, line, &at)) && !run->cpu_model[0])
+	while ((run = next_run(line, &at)) && !run->cpu_model[0])
 		;
 	return run ? run : line->run;
 }
@@ -185,17 +184,14 @@ static const struct fact {
 static void print_fact(FILE *out, const struct results *results,
 		       const struct fact *fact)
 {
+	const struct line *line;
 	char number[NUMBER_SIZE];
 
 	fprintf(out, "<tr><th scope=\"row\">%s</th>", fact->label);
-	for (int i = 0; i < results->line_count; i++) {
-		const struct run *run;
-		const char *text;
+	for (int at = 0; (line = next_setup(results, &at));) {
+		const char *text = run_cell_text(known_run(line), fact->column,
+						 number);
 
-		if (!line_is_setup(&results->lines[i]))
-			continue;
-		run = known_run(results, &results->lines[i]);
-		text = run_cell_text(run, fact->column, number);
 		print_html(out, "<td>", text[0] ? text : "-", "</td>");
 	}
 	fputs("</tr>\n", out);
@@ -204,16 +200,16 @@ static void print_fact(FILE *out, const struct results *results,
 static void print_machines(FILE *out, const struct report *report)
 {
 	const struct results *results = &report->plot->results;
+	const struct line *line;
 
 	fputs("<section id=\"machine\">\n<h2>Machine and build</h2>\n"
 	      "<div class=\"wide facts\" role=\"region\" tabindex=\"0\" "
 	      "aria-label=\"Machine and build\">\n<table>\n"
 	      "<caption>As runs.csv has it; devices are under the tables"
 	      "</caption>\n<thead><tr><td></td>", out);
-	for (int i = 0; i < results->line_count; i++)
-		if (line_is_setup(&results->lines[i]))
-			print_html(out, "<th scope=\"col\">",
-				   setup_name(&results->lines[i]), "</th>");
+	for (int at = 0; (line = next_setup(results, &at));)
+		print_html(out, "<th scope=\"col\">", setup_name(line),
+			   "</th>");
 	fputs("</tr></thead>\n<tbody>\n", out);
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
 		print_fact(out, results, &facts[i]);
@@ -260,18 +256,16 @@ static void print_option(FILE *out, const char *name, const char *value)
 
 /* The targets of a setup, without what --straggler adds to their names; sets
  * *shared if their iterations have one global batch at any number of cores. */
-static void print_targets(FILE *out, const struct results *results,
-			  const struct line *line, int *shared)
+static void print_targets(FILE *out, const struct line *line, int *shared)
 {
+	const struct result *cell;
 	long batch = CELL_NO_INT, cores = CELL_NO_INT;
 
 	*shared = 0;
-	for (int t = 0; t < results->target_count; t++) {
-		const struct run *run = line->cells[t].run;
+	for (int at = 0; (cell = next_target(line, &at));) {
+		const struct run *run = cell->run;
 		char target[sizeof(run->target)];
 
-		if (!run)
-			continue;
 		snprintf(target, sizeof(target), "%.*s",
 			 (int)strcspn(run->target, "+"), run->target);
 		print_word(out, target);
@@ -284,15 +278,14 @@ static void print_targets(FILE *out, const struct results *results,
 
 /* What the runs of a setup that take such an option were told, if it was the
  * same and had to be said; empty else. */
-static const char *device_setting(const struct results *results,
-				  const struct line *line,
+static const char *device_setting(const struct line *line,
 				  const struct run_setting *setting)
 {
 	const char *common = "";
 	char number[NUMBER_SIZE];
 	const struct run *run;
 
-	for (int at = 0; (run = next_run(results, line, &at));) {
+	for (int at = 0; (run = next_run(line, &at));) {
 		const char *text = run_setting_text(setting, run, number);
 
 		if (!text[0] || (setting->usual &&
@@ -333,15 +326,15 @@ static void print_dataset(FILE *out, const struct run *run)
 	}
 }
 
-static void print_setting(FILE *out, const struct results *results,
-			  const struct line *line, const struct run *run,
+static void print_setting(FILE *out, const struct line *line,
+			  const struct run *run,
 			  const struct run_setting *setting)
 {
 	char number[NUMBER_SIZE];
 
 	if (setting->flags & SETTING_DEVICE)
 		print_option(out, setting->option,
-			     device_setting(results, line, setting));
+			     device_setting(line, setting));
 	else if (!strcmp(setting->option, "dataset"))
 		print_dataset(out, run);
 	else if (!strcmp(setting->option, "weights")) /* has a hash */
@@ -353,38 +346,35 @@ static void print_setting(FILE *out, const struct results *results,
 
 /* Those of the target with the most, of which others take some, unless they are
  * all that there are. */
-static void print_cpus(FILE *out, const struct results *results,
-		       const struct line *line)
+static void print_cpus(FILE *out, const struct line *line)
 {
 	const struct run *most = NULL, *run;
 
-	for (int at = 0; (run = next_run(results, line, &at));)
+	for (int at = 0; (run = next_run(line, &at));)
 		if (run->cpu_list[0] && (!most || run->cpus > most->cpus))
 			most = run;
 	if (most && most->cpus < most->logical_cpus)
 		print_option(out, "cpus", most->cpu_list);
 }
 
-static void print_command(FILE *out, const struct results *results,
-			  const struct line *line)
+static void print_command(FILE *out, const struct line *line)
 {
-	const struct run *run = known_run(results, line);
+	const struct run *run = known_run(line);
 	const enum verb verb = run_is_inference(run) ? VERB_INFER : VERB_RUN;
 	char repeat[NUMBER_SIZE] = "";
 	int shared;
 
 	fprintf(out, "bench %s", verb_rows[verb].name);
-	print_targets(out, results, line, &shared);
+	print_targets(out, line, &shared);
 	for (int i = 0; i < run_setting_count; i++)
 		if (run_setting_is_of(&run_settings[i], verb) &&
 		    run_setting_concerns(&run_settings[i], run) &&
 		    !is_said_otherwise(&run_settings[i], run, shared))
-			print_setting(out, results, line, run,
-				      &run_settings[i]);
+			print_setting(out, line, run, &run_settings[i]);
 	if (verb == VERB_RUN && !strcmp(run->status, "ok") &&
 	    !isfinite(run->final_accuracy_pct))
 		print_option(out, "test", "off");
-	print_cpus(out, results, line);
+	print_cpus(out, line);
 	if (line->repetitions > 1)
 		snprintf(repeat, sizeof(repeat), "%d", line->repetitions);
 	print_option(out, "repeat", repeat);
@@ -394,15 +384,14 @@ static void print_command(FILE *out, const struct results *results,
 
 static void print_commands(FILE *out, const struct report *report)
 {
-	const struct results *results = &report->plot->results;
+	const struct line *line;
 
 	fputs("<section id=\"again\">\n<h2>Measure again</h2>\n<p>The options "
 	      "are those that the runs had, whether given or not. Times are "
 	      "from this machine and this build; the same seed gives the same "
 	      "bits on the same backend and number of cores.</p>\n<pre>", out);
-	for (int i = 0; i < results->line_count; i++)
-		if (line_is_setup(&results->lines[i]))
-			print_command(out, results, &results->lines[i]);
+	for (int at = 0; (line = next_setup(&report->plot->results, &at));)
+		print_command(out, line);
 	fputs("bench table", out);
 	print_word(out, report->name);
 	fputs(" --with-post\nbench plot", out);

@@ -7,38 +7,27 @@
 
 /* A number of cores of one kind of target. */
 struct point {
-	const struct plot_series *series;
+	const struct result *result;
+	long cores;
 	char kind[64]; /* its target without the number: cpu, cpu@fork */
 	int group;     /* of one kind and setup */
 };
 
 /* Those that are counted in cores; returns whether this one is. */
-static int point_of(const struct plot_series *series, struct point *point)
+static int point_of(const struct result *result, struct point *point)
 {
-	const struct run *run = plot_result(series)->run;
+	const struct run *run = result->run;
 	const char *dash = strchr(run->target, '-');
 	const char *rest = dash ? dash + 1 : "";
 
 	if (!isdigit((unsigned char)*rest) || run->cores < 1 ||
-	    run_is_on_devices(run) ||
-	    !plot_result(series)->values[METRIC_SPEEDUP].count)
+	    run_is_on_devices(run) || !result->values[METRIC_SPEEDUP].count)
 		return 0;
-	while (isdigit((unsigned char)*rest))
-		rest++;
-	*point = (struct point){ .series = series };
+	rest += strspn(rest, "0123456789");
+	*point = (struct point){ .result = result, .cores = run->cores };
 	snprintf(point->kind, sizeof(point->kind), "%.*s%s",
 		 (int)(dash - run->target), run->target, rest);
 	return 1;
-}
-
-static int is_same_kind(const struct point *a, const struct point *b)
-{
-	return a->series->line == b->series->line && !strcmp(a->kind, b->kind);
-}
-
-static long cores_of(const struct point *point)
-{
-	return plot_result(point->series)->run->cores;
 }
 
 static int compare(const void *a, const void *b)
@@ -47,71 +36,60 @@ static int compare(const void *a, const void *b)
 
 	if (left->group != right->group)
 		return left->group - right->group;
-	return cores_of(left) < cores_of(right) ? -1 :
-	       cores_of(left) > cores_of(right);
+	return left->cores < right->cores ? -1 : left->cores > right->cores;
 }
 
 /* Groups are numbered as their kinds come first. */
 static int list_points(const struct plot *plot, struct point *points)
 {
-	int count = 0, groups = 0;
+	int count = 0, before;
 
 	for (int i = 0; i < plot->series_count; i++) {
 		struct point *point = &points[count];
-		int before = 0;
 
-		if (!point_of(&plot->series[i], point))
+		if (!point_of(plot->series[i].result, point))
 			continue;
-		while (before < count && !is_same_kind(&points[before], point))
-			before++;
-		point->group = before < count ? points[before].group : groups++;
+		for (before = 0; before < count; before++)
+			if (points[before].result->line ==
+				    point->result->line &&
+			    !strcmp(points[before].kind, point->kind))
+				break;
+		point->group = before < count ? points[before].group : count;
 		count++;
 	}
 	qsort(points, (size_t)count, sizeof(*points), compare);
 	return count;
 }
 
-/* A disturbed run of it or of its base, or more than its CPUs allow. */
-static int is_doubtful(const struct plot *plot, const struct point *point)
-{
-	const struct line *line = point->series->line;
-	const struct result *result = plot_result(point->series);
-	const struct result *base = line_base(&plot->results, line);
-	char doubt[160];
-
-	ratio_doubt_text(doubt, sizeof(doubt), line, result, base,
-			 &result->values[METRIC_SPEEDUP]);
-	return doubt[0] != '\0';
-}
-
 /* The estimate; NAN for one of disturbed runs, or above the cores. */
-static double estimate_of(const struct plot *plot, const struct point *point)
+static double estimate_of(const struct result *result)
 {
-	const struct line *line = point->series->line;
-	const struct result *result = plot_result(point->series);
 	const double estimate = result->values[METRIC_MODEL_SPEEDUP].mean;
 
-	return result_was_disturbed(line, result) ||
-	       result_was_disturbed(line, line_base(&plot->results, line)) ||
-	       estimate > (double)cores_of(point) + RATIO_ROUNDED ?
+	return result_was_disturbed(result) ||
+	       result_was_disturbed(line_base(result->line)) ||
+	       estimate > (double)result->run->cores + RATIO_ROUNDED ?
 		       NAN : estimate;
 }
 
-static void write_point(FILE *out, const struct plot *plot, int group,
-			const struct point *point, const char *label)
+/* Hollow is what a disturbed run of it or of its base makes doubtful, or what
+ * exceeds its CPUs. */
+static void write_point(FILE *out, int group, const struct result *result,
+			const char *label)
 {
-	const struct result *result = plot_result(point->series);
 	const struct stats *stats = &result->values[METRIC_SPEEDUP];
 	const double half = stats_shown_half_width(stats);
 	const long cpus = result->run->cpus;
+	const struct doubt doubt = ratio_doubt(result, line_base(result->line),
+					       stats);
 
-	fprintf(out, "%d,%ld,%s,%s,%s,%s,%s,%s,%d\n", group, cores_of(point),
-		plot_number(stats->mean).text,
+	fprintf(out, "%d,%ld,%s,%s,%s,%s,%s,%s,%d\n", group,
+		result->run->cores, plot_number(stats->mean).text,
 		plot_number(stats->mean - half).text,
 		plot_number(stats->mean + half).text,
-		plot_number(estimate_of(plot, point)).text,
+		plot_number(estimate_of(result)).text,
 		plot_number(cpus == CELL_NO_INT ? NAN : (double)cpus).text,
-		plot_text(label), is_doubtful(plot, point));
+		plot_text(label), doubt.text[0] != '\0');
 }
 
 /* Returns how many estimates were left out. */
@@ -121,13 +99,13 @@ static int write_group(FILE *out, const struct plot *plot, int group,
 	char label[PLOT_LABEL];
 	int left_out = 0;
 
-	plot_name(label, plot, points->series->line, points->kind);
+	plot_name(label, plot, points->result->line, points->kind);
 	for (int i = 0; i < count; i++) {
-		const struct result *result = plot_result(points[i].series);
+		const struct result *result = points[i].result;
 
-		write_point(out, plot, group, &points[i], label);
+		write_point(out, group, result, label);
 		left_out += result->values[METRIC_MODEL_SPEEDUP].count &&
-			    isnan(estimate_of(plot, &points[i]));
+			    isnan(estimate_of(result));
 	}
 	fputc('\n', out);
 	return left_out;
@@ -148,7 +126,7 @@ int plot_write_speedup(FILE *out, const struct plot *plot,
 				    points[next].group == points[at].group;)
 			next++;
 		/* One core alone is no line. */
-		if (cores_of(&points[next - 1]) > 1)
+		if (points[next - 1].cores > 1)
 			left_out += write_group(out, plot, note->rows++,
 						&points[at], next - at);
 	}

@@ -17,10 +17,8 @@ int table_is_first(const struct table_options *options, int details)
 /* The post has its multi-core column first, then one core, then the GPU. */
 static int post_place(const struct results *results, int target)
 {
-	const struct run *run = NULL;
+	const struct run *run = target_run(results, target);
 
-	for (int i = 0; i < results->line_count && !run; i++)
-		run = results->lines[i].cells[target].run;
 	return !run || run_is_on_devices(run) ? 2 : run_is_one_core(run);
 }
 
@@ -43,11 +41,10 @@ static void order_columns(const struct view *view)
 /* What the posts published of the networks that these runs trained. */
 static int draw_published(const struct view *view, struct error *err)
 {
-	const struct results *results = view->results;
+	const struct line *line;
 
-	for (int i = 0; i < results->line_count; i++)
-		if (line_is_setup(&results->lines[i]) &&
-		    view_published(view, &results->lines[i], err))
+	for (int at = 0; (line = next_setup(view->results, &at));)
+		if (view_published(view, line, err))
 			return -1;
 	return 0;
 }
@@ -56,12 +53,12 @@ static int draw_published(const struct view *view, struct error *err)
 static int draw_tables(const struct view *view, enum results_kind kind,
 		       struct error *err)
 {
-	const struct results *results = view->results;
+	const struct line *line;
+	int at = 0;
 
-	for (int i = 0; i < results->line_count; i++)
-		if (kind == RESULTS_INFERRED &&
-		    line_is_setup(&results->lines[i]) &&
-		    view_inference(view, &results->lines[i], err))
+	while (kind == RESULTS_INFERRED &&
+	       (line = next_setup(view->results, &at)))
+		if (view_inference(view, line, err))
 			return -1;
 	if (kind == RESULTS_TRAINED &&
 	    (view_timings(view, err) || view_details(view, err) ||

@@ -9,16 +9,15 @@
 enum quantity { REACHED, SHARE, SCORE, MEDIAN, EPOCHS, UNTIMED, QUANTITIES };
 
 /* The mean over the finished runs; NAN if one does not know it. */
-static double mean_untimed(const struct line *line, int target)
+static double mean_untimed(const struct result *cell)
 {
-	const struct line *runs;
-	int i, count, known = 0;
+	const struct result *each;
 	double sum = 0;
+	int known = 0;
 
-	runs = line_runs(line, &count);
-	for (i = 0; i < count; i++)
-		if (runs[i].cells[target].outcome == OUTCOME_OK) {
-			sum += time_untimed(runs[i].cells[target].run);
+	for (int at = 0; (each = next_repetition(cell, &at));)
+		if (each->outcome == OUTCOME_OK) {
+			sum += time_untimed(each->run);
 			known++;
 		}
 	return known ? sum / known : NAN;
@@ -36,9 +35,8 @@ static double least_share(const struct accuracy_score *score)
 }
 
 static void fill_target(const struct grid *grid, int column,
-			const struct line *line, int target)
+			const struct result *cell)
 {
-	const struct result *cell = &line->cells[target];
 	const struct accuracy_score *score = &cell->score;
 
 	if (!score->runs)
@@ -54,7 +52,7 @@ static void fill_target(const struct grid *grid, int column,
 	grid_set_number(grid, MEDIAN, column, score->median, 3);
 	grid_set_number(grid, EPOCHS, column,
 			cell->values[METRIC_EPOCHS_TO_ACCURACY].mean, 1);
-	grid_set_number(grid, UNTIMED, column, mean_untimed(line, target), 3);
+	grid_set_number(grid, UNTIMED, column, mean_untimed(cell), 3);
 }
 
 static void fill_run(const struct grid *grid, int row, int column,
@@ -74,18 +72,17 @@ static void fill_run(const struct grid *grid, int row, int column,
 }
 
 /* The seed of a repetition, which all targets share. */
-static void label_run(char label[GRID_TEXT], const struct view *view,
-		      const struct line *line)
+static void label_run(char label[GRID_TEXT], const struct line *line)
 {
-	for (int target = 0; target < view->results->target_count; target++) {
-		const struct run *run = line->cells[target].run;
+	const struct result *cell;
 
-		if (run && run->seed != CELL_NO_INT) {
-			snprintf(label, GRID_TEXT, "seed %ld (s)", run->seed);
+	snprintf(label, GRID_TEXT, "run %d (s)", line->repetition);
+	for (int at = 0; (cell = next_target(line, &at));)
+		if (cell->run->seed != CELL_NO_INT) {
+			snprintf(label, GRID_TEXT, "seed %ld (s)",
+				 cell->run->seed);
 			return;
 		}
-	}
-	snprintf(label, GRID_TEXT, "run %d (s)", line->repetition);
 }
 
 static void fill(const struct view *view, const struct grid *grid,
@@ -99,33 +96,29 @@ static void fill(const struct view *view, const struct grid *grid,
 		[EPOCHS] = "epochs",
 		[UNTIMED] = "start-up, not included (s)",
 	};
-	const struct line *runs;
-	int i, column, count;
+	const struct result *cell;
+	int count;
+	const struct line *runs = line_runs(line, &count);
 
-	runs = line_runs(line, &count);
-	for (i = 0; i < QUANTITIES; i++)
+	for (int i = 0; i < QUANTITIES; i++)
 		snprintf(grid->labels[i], GRID_TEXT, "%s", labels[i]);
-	for (i = 0; i < count; i++)
-		label_run(grid->labels[QUANTITIES + i], view, &runs[i]);
-	for (column = 0; column < grid->columns; column++) {
-		view_head(view, column, grid->heads[column]);
-		fill_target(grid, column, line, view->order[column]);
-		for (i = 0; i < count; i++)
-			fill_run(grid, QUANTITIES + i, column,
-				 view_cell(view, &runs[i], column));
+	for (int c = 0; (cell = next_column(view, line, &c));)
+		fill_target(grid, c - 1, cell);
+	for (int i = 0; i < count; i++) {
+		label_run(grid->labels[QUANTITIES + i], &runs[i]);
+		for (int c = 0; (cell = next_column(view, &runs[i], &c));)
+			fill_run(grid, QUANTITIES + i, c - 1, cell);
 	}
 }
 
 static void note_score(const struct view *view, const struct line *line)
 {
+	const struct result *cell;
 	int trimmed = 0, most = 0;
 
-	for (int target = 0; target < view->results->target_count; target++) {
-		const struct accuracy_score *score =
-			&line->cells[target].score;
-
-		trimmed |= score->trimmed;
-		most = score->runs > most ? score->runs : most;
+	for (int at = 0; (cell = next_target(line, &at));) {
+		trimmed |= cell->score.trimmed;
+		most = cell->score.runs > most ? cell->score.runs : most;
 	}
 	if (trimmed)
 		view_note(view, "score: the mean without the fastest and the "
@@ -149,7 +142,7 @@ static void note_mode(const struct view *view, const struct line *line)
 	const struct run *run;
 	int differ = 0;
 
-	for (int at = 0; (run = next_run(view->results, line, &at));) {
+	for (int at = 0; (run = next_run(line, &at));) {
 		if (run->global_batch == CELL_NO_INT)
 			continue;
 		differ |= batch != CELL_NO_INT && run->global_batch != batch;
@@ -189,13 +182,10 @@ static void print_notes(const struct view *view, const struct line *line,
 static int draw(const struct view *view, const struct line *line,
 		double accuracy, struct error *err)
 {
-	struct grid grid = { 0 };
 	char label[GRID_TEXT];
-	int count;
+	struct grid grid;
 
-	line_runs(line, &count);
-	if (grid_make(&grid, view->results->target_count, QUANTITIES + count,
-		      err))
+	if (view_grid(view, &grid, QUANTITIES + line->repetitions, err))
 		return -1;
 	view_label(view, line, NULL, label);
 	snprintf(grid.title, GRID_TITLE, "Time to %g %%: %s", accuracy, label);
@@ -203,25 +193,22 @@ static int draw(const struct view *view, const struct line *line,
 	snprintf(grid.corner, GRID_TITLE, "%s",
 		 view->options->format == TABLE_POST ? grid.title : "");
 	fill(view, &grid, line);
-	grid_draw(&grid, view->options, view->out);
+	grid_end(&grid, view->options, view->out);
 	if (!view->options->first) {
 		print_notes(view, line, accuracy);
 		fputc('\n', view->out);
 	}
-	grid_free(&grid);
 	return 0;
 }
 
 int view_accuracy(const struct view *view, struct error *err)
 {
-	const struct results *results = view->results;
-	double accuracy;
-	int i;
+	const struct line *line;
 
-	for (i = 0; i < results->line_count; i++) {
-		accuracy = line_target_accuracy(results, &results->lines[i]);
-		if (line_is_setup(&results->lines[i]) && isfinite(accuracy) &&
-		    draw(view, &results->lines[i], accuracy, err))
+	for (int at = 0; (line = next_setup(view->results, &at));) {
+		const double accuracy = line_target_accuracy(line);
+
+		if (isfinite(accuracy) && draw(view, line, accuracy, err))
 			return -1;
 	}
 	return 0;

@@ -1,6 +1,7 @@
 /* What is said at the end of the tables: what each setup was, on which machine
  * and devices, and what did not work. */
 #include <limits.h>
+#include <stdarg.h>
 #include <string.h>
 
 #include "bench/record/run.h"
@@ -15,25 +16,23 @@
 
 /* What a setup was asked to do is the same in all its runs, but one that was
  * skipped may not know it. */
-const struct run *find_settings(const struct results *results,
-			     const struct line *line)
+const struct run *find_settings(const struct line *line)
 {
 	const struct run *run;
 	int at = 0;
 
-	while ((run = next_run(results, line, &at)) && !run->model[0])
+	while ((run = next_run(line, &at)) && !run->model[0])
 		;
 	return run;
 }
 
 /* Of its runs: one for each repetition. Empty if none is known. */
-static void seeds_text(char *text, size_t size, const struct results *results,
-		       const struct line *line)
+static void seeds_text(char *text, size_t size, const struct line *line)
 {
 	long first = CELL_NO_INT, last = CELL_NO_INT;
 	const struct run *run;
 
-	for (int at = 0; (run = next_run(results, line, &at));) {
+	for (int at = 0; (run = next_run(line, &at));) {
 		if (run->seed == CELL_NO_INT)
 			continue;
 		if (first == CELL_NO_INT || run->seed < first)
@@ -72,11 +71,10 @@ static void note_settings(const struct view *view, const struct line *line,
 {
 	char limit[64] = "", seeds[64], cpus[48] = "";
 
-	seeds_text(seeds, sizeof(seeds), view->results, line);
+	seeds_text(seeds, sizeof(seeds), line);
 	if (run->steps != CELL_NO_INT)
-		snprintf(limit, sizeof(limit),
-			 ", at most %ld iteration%s an epoch", run->steps,
-			 run->steps == 1 ? "" : "s");
+		snprintf(limit, sizeof(limit), ", at most %.40s an epoch",
+			 count_text(run->steps, "iteration").text);
 	if (run->logical_cpus != CELL_NO_INT)
 		snprintf(cpus, sizeof(cpus), ", %ld logical CPUs",
 			 run->logical_cpus);
@@ -90,7 +88,7 @@ static void note_settings(const struct view *view, const struct line *line,
 
 static void note_setup(const struct view *view, const struct line *line)
 {
-	const struct run *run = find_settings(view->results, line);
+	const struct run *run = find_settings(line);
 
 	view_note(view, "%s: n=%d: %s%s", setup_name(line), line->repetitions,
 		  line->repetitions == 1 ?
@@ -103,11 +101,17 @@ static void note_setup(const struct view *view, const struct line *line)
 		note_settings(view, line, run);
 }
 
-int note_once(const struct view *view, struct names *told, const char *text)
+int note_once(const struct view *view, struct names *told, const char *format,
+	      ...)
 {
 	const int before = told->count;
+	char text[2048];
+	va_list arguments;
 	struct error ignored;
 
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
 	/* Without memory it is told again. */
 	if (!text[0] || (names_number(told, text, &ignored) >= 0 &&
 			 told->count == before))
@@ -121,13 +125,10 @@ int note_once(const struct view *view, struct names *told, const char *text)
 static void note_target(const struct view *view, const struct run *run,
 			const char *says, struct names *told)
 {
-	char text[sizeof(run->label) + sizeof(run->target) + 640];
 	const int several = setup_count(view->results) > 1;
 
-	snprintf(text, sizeof(text), "%s%s%s: %s",
-		 several ? run_setup_name(run) : "", several ? ", " : "",
-		 run->target, says);
-	note_once(view, told, text);
+	note_once(view, told, "%s%s%s: %s", several ? run_setup_name(run) : "",
+		  several ? ", " : "", run->target, says);
 }
 
 static const char *residence_text(const struct run *run)
@@ -146,8 +147,8 @@ static void note_device(const struct view *view, const struct run *run,
 	if (!run_is_on_devices(run) || !run->device_name[0])
 		return;
 	if (run->device_units != CELL_NO_INT)
-		snprintf(units, sizeof(units), ", %ld unit%s",
-			 run->device_units, run->device_units == 1 ? "" : "s");
+		snprintf(units, sizeof(units), ", %.29s",
+			 count_text(run->device_units, "unit").text);
 	snprintf(text, sizeof(text), "%s (type %s%s, driver %s%s%s)%s%s%s%s",
 		 run->device_name,
 		 run->device_type[0] ? run->device_type : "unknown", units,
@@ -190,9 +191,9 @@ static void note_scale(const struct view *view, const struct run *run,
 	note_target(view, run, text, told);
 }
 
-static int note_outcome(const struct view *view, const struct line *line,
-			const struct result *cell)
+static int note_outcome(const struct view *view, const struct result *cell)
 {
+	const struct line *line = cell->line;
 	/* The title of a row a target names the only setup. */
 	const int named = !view->options->first ||
 			  setup_count(view->results) > 1;
@@ -215,18 +216,13 @@ static int note_outcome(const struct view *view, const struct line *line,
 
 int notes_outcomes(const struct view *view)
 {
-	const struct results *results = view->results;
+	const struct result *cell;
 	int count = 0;
 
-	for (int i = 0; i < results->line_count; i++) {
-		const struct line *line = &results->lines[i];
-
-		/* A repeated setup has a line for each of its runs. */
-		if (line->repetitions > 1 && line_is_setup(line))
-			continue;
-		for (int target = 0; target < results->target_count; target++)
-			count += note_outcome(view, line, &line->cells[target]);
-	}
+	/* A repeated setup has a line for each of its runs. */
+	for (int at = 0; (cell = next_cell(view->results, &at));)
+		if (cell->line->repetitions == 1 || !line_is_setup(cell->line))
+			count += note_outcome(view, cell);
 	return count;
 }
 
@@ -260,6 +256,7 @@ void notes_campaign(const struct view *view)
 {
 	const struct results *results = view->results;
 	struct names told = { 0 };
+	const struct line *line;
 	char text[1024];
 
 	/* Bold and red speak for themselves. */
@@ -267,18 +264,15 @@ void notes_campaign(const struct view *view)
 	    results->target_count > 1 && is_repeated(results))
 		view_note(view, "*: the best of its row, by 95 %% intervals "
 			  "that do not overlap");
-	for (int i = 0; i < results->line_count; i++)
-		if (line_is_setup(&results->lines[i]))
-			note_setup(view, &results->lines[i]);
+	for (int at = 0; (line = next_setup(results, &at));)
+		note_setup(view, line);
 	for (size_t i = 0; i < results->run_count; i++) {
 		note_device(view, &results->runs[i], &told);
 		note_slowdown(view, &results->runs[i], &told);
 		note_scale(view, &results->runs[i], &told);
 	}
-	for (int i = 0; i < results->line_count; i++) {
-		const struct line *line = &results->lines[i];
-
-		if (!line_is_setup(line) || line_is_inference(line))
+	for (int at = 0; (line = next_setup(results, &at));) {
+		if (line_is_inference(line))
 			continue;
 		view_differing_losses(view, line);
 		view_verified(view, line, &told);
@@ -306,8 +300,8 @@ void table_print_earlier(const struct campaign *campaign,
 		if (names_number(&met, run->campaign_id, &ignored) < 0)
 			break;
 		if (met.count > count && count < MOST_EARLIER)
-			text_append(list, sizeof(list), "%s%s",
-				    count ? ", " : "", run_setup_name(run));
+			text_list(list, sizeof(list), "", ", ", "%s",
+				  run_setup_name(run));
 	}
 	if (met.count > MOST_EARLIER)
 		text_append(list, sizeof(list), " and %d more",

@@ -205,7 +205,7 @@ static int draw(const struct view *view, const struct campaign *campaign,
 	const int count = list_columns(cores, columns);
 	struct grid grid;
 
-	if (grid_make(&grid, count, cores->count + 2, err))
+	if (grid_make(&grid, NULL, count, cores->count + 2, err))
 		return -1;
 	snprintf(grid.title, GRID_TEXT, "Cores of %.50s, run %.48s (s/epoch)",
 		 cores->first->target, cores->first->run_id);
@@ -222,8 +222,7 @@ static int draw(const struct view *view, const struct campaign *campaign,
 		snprintf(grid.labels[r], GRID_TEXT, "core %d", r);
 	snprintf(grid.labels[cores->count], GRID_TEXT, "most");
 	snprintf(grid.labels[cores->count + 1], GRID_TEXT, "spread");
-	grid_draw(&grid, view->options, view->out);
-	grid_free(&grid);
+	grid_end(&grid, view->options, view->out);
 	print_notes(view, run_of(campaign, cores->first->run_id), cores);
 	fputc('\n', view->out);
 	return 0;

@@ -40,43 +40,31 @@ static const struct quantity {
 
 enum { QUANTITIES = sizeof(quantities) / sizeof(quantities[0]) };
 
-static void status_text(char text[GRID_TEXT], const struct line *line,
-			const struct result *cell)
+static void status_text(char text[GRID_TEXT], const struct result *cell)
 {
+	const int all = cell->line->repetitions;
 	static const char *const names[] = {
 		[OUTCOME_NONE] = "-",	      [OUTCOME_OK] = "ok",
 		[OUTCOME_PARTIAL] = "partial", [OUTCOME_ERROR] = "error",
 		[OUTCOME_SKIPPED] = "skipped",
 	};
 
-	if (cell->outcome == OUTCOME_OK && cell->runs < line->repetitions)
-		snprintf(text, GRID_TEXT, "ok, %d of %d", cell->runs,
-			 line->repetitions);
+	if (cell->outcome == OUTCOME_OK && cell->runs < all)
+		snprintf(text, GRID_TEXT, "ok, %d of %d", cell->runs, all);
 	else
 		snprintf(text, GRID_TEXT, "%s", names[cell->outcome]);
 }
 
-static void fill_cell(const struct view *view, const struct grid *grid, int row,
-		      int column, const struct line *line, double factor)
+static void set_property(const struct grid *grid, int row, int column,
+			 const struct result *cell)
 {
-	const struct quantity *quantity = &quantities[row];
-	const struct result *cell = view_cell(view, line, column);
-	const struct stats *stats = &cell->values[quantity->metric];
-	char *text = grid_at(grid, row, column)->text;
-
-	if (quantity->property == STATUS)
-		status_text(text, line, cell);
-	else if (quantity->property == GLOBAL_BATCH && cell->run)
+	if (quantities[row].property == STATUS)
+		status_text(grid_at(grid, row, column)->text, cell);
+	else if (quantities[row].property == GLOBAL_BATCH)
 		grid_set_count(grid, row, column,
 			       run_update_samples(cell->run));
-	else if (quantity->property == CPUS && cell->run)
+	else
 		grid_set_cpus(grid, row, column, cell->run);
-	else if (quantity->property == IS_METRIC)
-		/* Updates are counted, so they have no spread to show. */
-		format_spread(text, stats->mean * factor,
-			      stats->count > 1 && quantity->decimals ?
-				      stats->std * factor : NAN,
-			      quantity->decimals, view->options);
 }
 
 static void fill_quantity(const struct view *view, const struct grid *grid,
@@ -85,7 +73,8 @@ static void fill_quantity(const struct view *view, const struct grid *grid,
 	const struct quantity *quantity = &quantities[row];
 	const double factor = quantity->factor ? quantity->factor :
 						 scale.factor;
-	const double asked = line_target_accuracy(view->results, line);
+	const double asked = line_target_accuracy(line);
+	const struct result *cell;
 
 	if (quantity->metric == METRIC_TIME_TO_ACCURACY)
 		snprintf(grid->labels[row], GRID_TEXT, "%s %g %% (s)",
@@ -96,23 +85,24 @@ static void fill_quantity(const struct view *view, const struct grid *grid,
 	else
 		snprintf(grid->labels[row], GRID_TEXT, "%s (%s/iter)",
 			 quantity->label, scale.name);
-	for (int column = 0; column < grid->columns; column++)
-		fill_cell(view, grid, row, column, line, factor);
 	if (quantity->property == IS_METRIC)
-		view_mark_best(view, grid, row, line, quantity->metric);
+		view_fill_metric(view, grid, row, line, quantity->metric,
+				 (struct metric_format){
+					 factor, quantity->decimals, 0 });
+	else
+		for (int c = 0; (cell = next_column(view, line, &c));)
+			set_property(grid, row, c - 1, cell);
 }
 
 /* The post's tables have no titles, so a corner says whose details they are. */
 static int make_grid(const struct view *view, struct grid *grid, int rows,
 		     const char *label, struct error *err)
 {
-	if (grid_make(grid, view->results->target_count, rows, err))
+	if (view_grid(view, grid, rows, err))
 		return -1;
 	snprintf(grid->title, GRID_TITLE, "Details: %s", label);
 	if (view->options->format == TABLE_POST)
 		snprintf(grid->corner, GRID_TITLE, "%s", label);
-	for (int column = 0; column < grid->columns; column++)
-		view_head(view, column, grid->heads[column]);
 	return 0;
 }
 
@@ -127,8 +117,7 @@ static int draw_setup(const struct view *view, const struct line *line,
 		return -1;
 	for (int row = 0; row < QUANTITIES; row++)
 		fill_quantity(view, &grid, row, line, scale);
-	grid_draw(&grid, view->options, view->out);
-	grid_free(&grid);
+	grid_end(&grid, view->options, view->out);
 	return 0;
 }
 
@@ -156,14 +145,13 @@ static int draw_post(const struct view *view, const char *setup,
 		grid_set_count(&grid, 1, column, figure->global_batch);
 		grid_set_number(&grid, 2, column, figure->accuracy_pct, 2);
 	}
-	grid_draw(&grid, view->options, view->out);
-	grid_free(&grid);
+	grid_end(&grid, view->options, view->out);
 	return 0;
 }
 
 static double global_batch_of(const struct result *cell)
 {
-	return !cell->run || cell->run->global_batch == CELL_NO_INT ?
+	return cell->run->global_batch == CELL_NO_INT ?
 		       NAN : (double)cell->run->global_batch;
 }
 
@@ -172,30 +160,23 @@ static double updates_of(const struct result *cell)
 	return cell->values[METRIC_UPDATES].mean;
 }
 
-/* What is not known differs from nothing. */
-static int differs_in(const struct results *results, const struct line *line,
-		      double value(const struct result *cell))
+/* What is not known differs from nothing. line: NULL for any. */
+static int differs(const struct results *results, const struct line *line,
+		   double value(const struct result *cell))
 {
+	const struct result *cell;
 	double first = NAN;
 
-	for (int t = 0; t < results->target_count; t++) {
-		const double each = value(&line->cells[t]);
+	for (int l = 0; !line && l < results->line_count; l++)
+		if (differs(results, &results->lines[l], value))
+			return 1;
+	for (int at = 0; line && (cell = next_target(line, &at));) {
+		const double each = value(cell);
 
 		if (each < first || each > first)
 			return 1;
 		first = isfinite(first) ? first : each;
 	}
-	return 0;
-}
-
-static int differs(const struct results *results, const struct line *line,
-		   double value(const struct result *cell))
-{
-	if (line)
-		return differs_in(results, line, value);
-	for (int l = 0; l < results->line_count; l++)
-		if (differs_in(results, &results->lines[l], value))
-			return 1;
 	return 0;
 }
 
@@ -212,39 +193,34 @@ const char *work_differs(const struct results *results, const struct line *line)
 
 /* The whole device that this run's are parts of, or one of its devices. */
 static const struct result *find_single(const struct view *view,
-					const struct line *line,
-					const struct run *several)
+					const struct result *several)
 {
-	for (int c = 0; c < view->results->target_count; c++) {
-		const struct result *cell = view_cell(view, line, c);
+	const struct result *cell;
 
-		if (cell->run && run_is_on_devices(cell->run) &&
-		    cell->run->cores == 1 &&
-		    !strcmp(cell->run->device_name, several->device_name))
+	for (int c = 0; (cell = next_column(view, several->line, &c));)
+		if (run_is_on_devices(cell->run) && cell->run->cores == 1 &&
+		    !strcmp(cell->run->device_name, several->run->device_name))
 			return cell;
-	}
 	return NULL;
 }
 
 /* Units of devices are no cores, so these are compared with each other. */
 static void note_devices(const struct view *view, const struct line *line)
 {
-	for (int c = 0; c < view->results->target_count; c++) {
-		const struct result *cell = view_cell(view, line, c), *single;
+	const struct result *cell, *single;
+
+	for (int c = 0; (cell = next_column(view, line, &c));) {
 		const struct run *run = cell->run;
-		char doubt[160];
 		struct stats ratio;
 
-		if (!run || !run_is_on_devices(run) || run->cores == 1)
+		if (!run_is_on_devices(run) || run->cores == 1)
 			continue;
-		single = find_single(view, line, run);
+		single = find_single(view, cell);
 		if (!single || !(single->values[METRIC_RATE].mean > 0))
 			continue;
 		ratio = stats_single(cell->values[METRIC_RATE].mean /
 				     single->values[METRIC_RATE].mean);
-		ratio_doubt_text(doubt, sizeof(doubt), line, cell, single,
-				 &ratio);
-		if (ratio.count && !doubt[0])
+		if (ratio.count && !ratio_doubt(cell, single, &ratio).text[0])
 			view_note(view, "%s%s: %ld %s, %s times the images/s "
 				  "of %s", line_prefix(view, line).text,
 				  run->target, run->cores, run_cores_name(run),
@@ -256,17 +232,15 @@ static void note_devices(const struct view *view, const struct line *line)
 /* Which CPUs, and of which hosts; old rows do not say. */
 static void note_places(const struct view *view, const struct line *line)
 {
+	const struct result *cell;
 	char text[1024] = "";
 
-	for (int c = 0; c < view->results->target_count; c++) {
-		const struct run *run = view_cell(view, line, c)->run;
-
-		if (run && run->cpu_list[0])
-			text_append(text, sizeof(text), "%s%s %s%s%s",
-				    text[0] ? "; " : "", run->target,
-				    run->cpu_list, run->hosts[0] ? " of " : "",
-				    run->hosts);
-	}
+	for (int c = 0; (cell = next_column(view, line, &c));)
+		if (cell->run->cpu_list[0])
+			text_list(text, sizeof(text), "", "; ", "%s %s%s%s",
+				  cell->run->target, cell->run->cpu_list,
+				  cell->run->hosts[0] ? " of " : "",
+				  cell->run->hosts);
 	if (text[0])
 		view_note(view, "%sCPUs used, by number: %s",
 			  line_prefix(view, line).text, text);
@@ -276,6 +250,7 @@ static void print_notes(const struct view *view)
 {
 	const struct scale speedup = { 1, "speed-up" };
 	const char *differ = work_differs(view->results, NULL);
+	const struct line *line;
 	char tested[1024];
 
 	results_tested_text(view->results, tested, sizeof(tested));
@@ -299,12 +274,8 @@ static void print_notes(const struct view *view)
 		view_note(view, "%s", tested);
 	note_p99(view, NULL);
 	view_note(view, "CPU time is of the whole process, user and system");
-	for (int i = 0; i < view->results->line_count; i++) {
-		const struct line *line = &view->results->lines[i];
-
+	for (int at = 0; (line = next_setup(view->results, &at));) {
 		note_interval(view, line, METRIC_SPEEDUP, speedup);
-		if (!line_is_setup(line))
-			continue;
 		note_devices(view, line);
 		note_places(view, line);
 	}
@@ -312,12 +283,11 @@ static void print_notes(const struct view *view)
 
 int view_details(const struct view *view, struct error *err)
 {
-	const struct results *results = view->results;
 	const struct scale scale = view_scale(view, METRIC_ITER);
+	const struct line *line;
 
-	for (int i = 0; i < results->line_count; i++)
-		if (line_is_setup(&results->lines[i]) &&
-		    draw_setup(view, &results->lines[i], scale, err))
+	for (int at = 0; (line = next_setup(view->results, &at));)
+		if (draw_setup(view, line, scale, err))
 			return -1;
 	if (has_post(view, post_compares_epoch) &&
 	    (draw_post(view, "example", err) || draw_post(view, "Colab", err)))

@@ -17,20 +17,28 @@ int table_format_find(const char *name, enum table_format *format)
 		[TABLE_GITHUB] = "github",
 		[TABLE_POST] = "post",
 	};
-	size_t i;
 
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strcmp(names[i], name) == 0) {
 			*format = (enum table_format)i;
 			return 0;
 		}
-	}
 	return -1;
 }
 
-int grid_make(struct grid *grid, int columns, int rows, struct error *err)
+static void grid_free(struct grid *grid)
 {
-	size_t cells = (size_t)columns * (size_t)rows, i;
+	free(grid->heads);
+	free(grid->labels);
+	free(grid->widths);
+	free(grid->cells);
+	*grid = (struct grid){ 0 };
+}
+
+int grid_make(struct grid *grid, const char *const *heads, int columns,
+	      int rows, struct error *err)
+{
+	const size_t cells = (size_t)columns * (size_t)rows;
 
 	*grid = (struct grid){ .columns = columns, .rows = rows };
 	grid->heads = calloc((size_t)columns + 1, sizeof(*grid->heads));
@@ -41,31 +49,16 @@ int grid_make(struct grid *grid, int columns, int rows, struct error *err)
 		grid_free(grid);
 		return error_memory(err, "a table");
 	}
-	for (i = 0; i < cells; i++)
+	for (size_t i = 0; i < cells; i++)
 		grid->cells[i] = (struct grid_cell){ "-", NAN, NAN, 0 };
+	for (int c = 0; heads && c < columns; c++)
+		snprintf(grid->heads[c], GRID_TEXT, "%s", heads[c]);
 	return 0;
-}
-
-void grid_free(struct grid *grid)
-{
-	free(grid->heads);
-	free(grid->labels);
-	free(grid->widths);
-	free(grid->cells);
-	*grid = (struct grid){ 0 };
 }
 
 struct grid_cell *grid_at(const struct grid *grid, int row, int column)
 {
 	return &grid->cells[row * grid->columns + column];
-}
-
-void grid_set_heads(const struct grid *grid, const char *const *heads)
-{
-	for (int column = 0; column < grid->columns; column++)
-		if (heads[column])
-			snprintf(grid->heads[column], GRID_TEXT, "%s",
-				 heads[column]);
 }
 
 void grid_set_number(const struct grid *grid, int row, int column, double value,
@@ -199,32 +192,32 @@ static void head_line(char line[GRID_TEXT], const char *head, int second)
 						second ? "" : head);
 }
 
+static int wider(int width, const char *text)
+{
+	return text_width(text) > width ? text_width(text) : width;
+}
+
 /* Room for the mark of the best is part of the column. */
 static int column_width(const struct grid *grid, int column)
 {
 	char part[GRID_TEXT];
-	int row, second, width = 0, each;
+	int width = 0;
 
-	for (second = 0; second < 2; second++) {
+	for (int second = 0; second < 2; second++) {
 		head_line(part, grid->heads[column], second);
-		each = text_width(part);
-		width = each > width ? each : width;
+		width = wider(width, part);
 	}
-	for (row = 0; row < grid->rows; row++) {
-		each = text_width(grid_at(grid, row, column)->text);
-		width = each > width ? each : width;
-	}
+	for (int row = 0; row < grid->rows; row++)
+		width = wider(width, grid_at(grid, row, column)->text);
 	return width + !grid->unmarked;
 }
 
 static int label_width(const struct grid *grid)
 {
-	int row, each, width = text_width(grid->corner);
+	int width = text_width(grid->corner);
 
-	for (row = 0; row < grid->rows; row++) {
-		each = text_width(grid->labels[row]);
-		width = each > width ? each : width;
-	}
+	for (int row = 0; row < grid->rows; row++)
+		width = wider(width, grid->labels[row]);
 	return width;
 }
 
@@ -419,8 +412,8 @@ static void break_heads(const struct grid *grid, int is_plain)
 	}
 }
 
-void grid_draw(const struct grid *grid, const struct table_options *options,
-	       FILE *out)
+void grid_end(struct grid *grid, const struct table_options *options,
+	      FILE *out)
 {
 	break_heads(grid, options->format == TABLE_PLAIN);
 	if (options->format == TABLE_PLAIN)
@@ -430,49 +423,26 @@ void grid_draw(const struct grid *grid, const struct table_options *options,
 	else
 		draw_markdown(grid, options->format == TABLE_POST, out);
 	fputc('\n', out);
+	grid_free(grid);
 }
 
-/* Cleaned, with what stands before it. */
-static void print_text(FILE *out, const struct table_options *options,
-		       const char *before, const char *format,
-		       va_list arguments) __attribute__((format(printf, 4, 0)));
-
-static void print_text(FILE *out, const struct table_options *options,
-		       const char *before, const char *format,
-		       va_list arguments)
+void print_line(FILE *out, const struct table_options *options,
+		const char *before, const char *format, ...)
 {
 	char text[2048], clean[4096];
 	const int length = snprintf(clean, sizeof(clean), "%s", before);
+	va_list arguments;
 
+	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
 	clean_text(clean + length, sizeof(clean) - (size_t)length, text,
 		   options);
 	if (options->format == TABLE_PLAIN)
 		text_wrap(out, clean, columns_of(options), length);
 	else if (options->format == TABLE_HTML)
 		print_html(out, "<p class=\"note\">", clean + length,
-			     "</p>\n");
+			   "</p>\n");
 	else
 		fprintf(out, "%s\n", clean);
-}
-
-void print_note(FILE *out, const struct table_options *options,
-		const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	print_text(out, options, "- ", format, arguments);
-	va_end(arguments);
-}
-
-void print_paragraph(FILE *out, const struct table_options *options,
-		     const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	print_text(out, options, "", format, arguments);
-	va_end(arguments);
-	fputc('\n', out);
 }

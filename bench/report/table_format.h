@@ -60,15 +60,14 @@ struct grid {
 	struct grid_cell *cells; /* [rows][columns] */
 };
 
-/* Every cell "-". */
-int grid_make(struct grid *grid, int columns, int rows, struct error *err);
-void grid_free(struct grid *grid); /* all zero is fine */
+/* Every cell "-". heads: one a column; NULL leaves them empty. */
+int grid_make(struct grid *grid, const char *const *heads, int columns,
+	      int rows, struct error *err);
 struct grid_cell *grid_at(const struct grid *grid, int row, int column);
-void grid_draw(const struct grid *grid, const struct table_options *options,
-	       FILE *out);
 
-/* One head a column; NULL leaves it. */
-void grid_set_heads(const struct grid *grid, const char *const *heads);
+/* Draws the grid and frees it. */
+void grid_end(struct grid *grid, const struct table_options *options,
+	      FILE *out);
 
 /* The number in a cell, which stays as it is for want of a finite one. */
 void grid_set_number(const struct grid *grid, int row, int column, double value,
@@ -117,13 +116,12 @@ void format_quartiles(char text[GRID_TEXT], const struct stats *stats,
 void print_html(FILE *out, const char *before, const char *text,
 		const char *after);
 
-/* A line under a table, wrapped for a terminal. It is cleaned here. */
-void print_note(FILE *out, const struct table_options *options,
-		const char *format, ...) __attribute__((format(printf, 3, 4)));
-
-/* The same as a paragraph of its own. */
-void print_paragraph(FILE *out, const struct table_options *options,
-		     const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+/* A line, wrapped for a terminal; it is cleaned here, but for what stands before
+ * it. And one under a table. */
+void print_line(FILE *out, const struct table_options *options,
+		const char *before, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+#define print_note(out, options, ...) \
+	print_line(out, options, "- ", __VA_ARGS__)
 
 #endif

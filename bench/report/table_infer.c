@@ -36,8 +36,7 @@ static long images_of(const struct run *run)
 	return has_fewer ? run->test_samples : run->global_batch;
 }
 
-static void fill_cell(const struct grid *grid, int row,
-		      const struct line *line, const struct result *cell,
+static void fill_cell(struct grid *grid, const struct result *cell,
 		      const struct result *first,
 		      const struct table_options *options)
 {
@@ -46,7 +45,7 @@ static void fill_cell(const struct grid *grid, int row,
 		stats_single(values[METRIC_RATE].mean /
 			     first->values[METRIC_RATE].mean) :
 		stats_compute(NULL, 0);
-	char doubt[160] = "";
+	const int row = grid->rows;
 
 	grid_set_number(grid, row, FIRST, 1e3 * cell->first_iter_s,
 			decimals_of(1e3 * cell->first_iter_s, 2));
@@ -56,24 +55,22 @@ static void fill_cell(const struct grid *grid, int row,
 		grid_set_number(grid, row, P50 + p, ms, decimals_of(ms, 2));
 	}
 	grid_set_number(grid, row, RATE, values[METRIC_RATE].mean, 1);
-	if (lift.count && cell != first)
-		ratio_doubt_text(doubt, sizeof(doubt), line, cell, first,
-				 &lift);
-	if (!doubt[0])
+	if (lift.count && (cell == first ||
+			   !ratio_doubt(cell, first, &lift).text[0]))
 		grid_set_number(grid, row, LIFT, lift.mean, 2);
 	grid_set_count(grid, row, BATCH, images_of(cell->run));
-	fill_target_row(grid, row, cell, FIRST, SETUP, options);
 	grid_set_cpus(grid, row, CPUS, cell->run);
+	fill_target_row(grid, cell, FIRST, SETUP, options);
 }
 
-/* From row on; returns the row after them. */
-static int fill_posts(const struct grid *grid, int row,
-		      const struct post_network *network, double first_rate)
+static void fill_posts(struct grid *grid, const struct post_network *network,
+		       double first_rate)
 {
 	const struct post_inference *each = network->inferences;
 
-	for (; each->device; each++, row++) {
+	for (; each->device; each++) {
 		const double rate = network->batch * 1e3 / each->percentiles[0];
+		const int row = grid->rows++;
 
 		snprintf(grid->labels[row], GRID_TEXT, "post: %s",
 			 each->device);
@@ -84,62 +81,33 @@ static int fill_posts(const struct grid *grid, int row,
 		grid_set_number(grid, row, RATE, rate, 1);
 		grid_set_number(grid, row, LIFT, rate / first_rate, 2);
 	}
-	return row;
 }
 
 /* Those that were done: of a run that was interrupted not what was asked. */
-static struct short_text passes_text(const struct view *view,
-				     const struct line *line)
+static struct short_text passes_text(const struct line *line)
 {
 	struct range passes = { 0 };
-	int count;
-	const struct line *lines = line_runs(line, &count);
+	const struct result *cell, *run;
 
-	for (int r = 0; r < count; r++)
-		for (int t = 0; t < view->results->target_count; t++) {
-			const struct result *cell = &lines[r].cells[t];
-
-			if (cell->observations[METRIC_RATE])
-				range_add(&passes, (long)cell->observations[
-							   METRIC_RATE]);
-		}
+	for (int t = 0; (cell = next_target(line, &t));)
+		for (int r = 0; (run = next_repetition(cell, &r));)
+			range_add(&passes,
+				  (long)run->observations[METRIC_RATE]);
 	return range_text(&passes, "forward pass");
-}
-
-static void fill_title(const struct view *view, const struct line *line,
-		       char title[GRID_TITLE])
-{
-	const struct run *run = find_settings(view->results, line);
-	const struct short_text passes = passes_text(view, line);
-	const int named = setup_count(view->results) > 1 ||
-			  line->run->label[0];
-	char raw[GRID_TITLE], what[160] = "no runs.csv";
-
-	if (run)
-		snprintf(what, sizeof(what), "%s on %s%s%.40s%s", run->model,
-			 run->dataset[0] ? run->dataset : "unknown data",
-			 passes.text[0] ? ", " : "", passes.text,
-			 unusual_text(run).text);
-	snprintf(raw, sizeof(raw), "%s%s%s%s; n=%d",
-		 named ? setup_name(line) : "", named ? ": " : "", what,
-		 view->results->include_warmup ? ", warm-up included" : "",
-		 line->repetitions);
-	clean_text(title, GRID_TITLE, raw, view->options);
 }
 
 /* Those targets that computed fewer layers than others might. */
 static void note_folded(const struct view *view, const struct line *line)
 {
+	const struct result *cell;
 	char list[1024] = "";
 
-	for (int t = 0; t < view->results->target_count; t++) {
-		const struct run *run = line->cells[t].run;
-
-		if (run && line->cells[t].outcome == OUTCOME_OK &&
-		    !strcmp(run->algorithm, "fast") && !run->parameters_hash[0])
-			text_append(list, sizeof(list), "%s%s", list[0] ?
-				    ", " : "", run->target);
-	}
+	for (int at = 0; (cell = next_target(line, &at));)
+		if (cell->outcome == OUTCOME_OK &&
+		    !strcmp(cell->run->algorithm, "fast") &&
+		    !cell->run->parameters_hash[0])
+			text_list(list, sizeof(list), "", ", ", "%s",
+				  cell->run->target);
 	if (list[0])
 		view_note(view, "batch norms are folded into the layers before "
 			  "them on %s (--algorithm dense: nowhere)", list);
@@ -154,30 +122,25 @@ int view_inference(const struct view *view, const struct line *line,
 		[P95] = "p95\nms",     [P99] = "p99\nms", [RATE] = "images/s",
 		[LIFT] = "lift",       [SETUP] = "start-up", [CPUS] = "CPUs",
 	};
-	const struct post_network *network =
-		find_network(find_settings(view->results, line));
+	const struct post_network *network = find_network(find_settings(line));
 	const int most = network ? (int)(sizeof(network->inferences) /
 					 sizeof(network->inferences[0])) : 0;
-	const struct result *first = line_first_rate(view->results, line);
+	const struct result *first = line_first_rate(line), *cell;
+	const struct short_text passes = passes_text(line);
+	char done[64];
 	struct grid grid;
-	int row = 0;
 
-	if (grid_make(&grid, HEADS, view->results->target_count + most, err))
+	if (target_grid(view, &grid, heads, HEADS, most, err))
 		return -1;
-	grid.unmarked = 1;
-	fill_title(view, line, grid.title);
-	snprintf(grid.corner, GRID_TITLE, "target");
-	grid_set_heads(&grid, heads);
-	for (int t = 0; t < view->results->target_count; t++)
-		if (line->cells[t].run)
-			fill_cell(&grid, row++, line, &line->cells[t], first,
-				  view->options);
+	snprintf(done, sizeof(done), "%s%.40s", passes.text[0] ? ", " : "",
+		 passes.text);
+	target_grid_title(view, &grid, line, done, "");
+	for (int at = 0; (cell = next_target(line, &at));)
+		fill_cell(&grid, cell, first, view->options);
 	if (network)
-		row = fill_posts(&grid, row, network, first ?
-				 first->values[METRIC_RATE].mean : NAN);
-	grid.rows = row;
-	grid_draw(&grid, view->options, view->out);
-	grid_free(&grid);
+		fill_posts(&grid, network, first ?
+			   first->values[METRIC_RATE].mean : NAN);
+	grid_end(&grid, view->options, view->out);
 	if (view->options->quiet)
 		return 0;
 	view_note(view, "first: the very first pass, warm-up included; lift: "

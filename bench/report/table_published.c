@@ -20,10 +20,11 @@ static int is_whole(const struct run *run, const struct post_network *network)
 	       run->train_samples >= network->images;
 }
 
-static void fill_target(const struct view *view, const struct grid *grid,
-			int row, const struct result *cell,
+static void fill_target(const struct view *view, struct grid *grid,
+			const struct result *cell,
 			const struct post_network *network)
 {
+	const int row = grid->rows++;
 	const double rate = cell->values[METRIC_RATE].mean;
 	const long known = run_iterations(cell->run);
 	const double steps = known == CELL_NO_INT ?
@@ -53,9 +54,11 @@ static void fill_range(char text[GRID_TEXT], const double range[2],
 		 is_one ? "" : "-", is_one ? "" : to);
 }
 
-static void fill_training(const struct grid *grid, int row,
+static void fill_training(struct grid *grid,
 			  const struct post_training *training)
 {
+	const int row = grid->rows++;
+
 	snprintf(grid->labels[row], GRID_TEXT, "post: %s", training->device);
 	grid_set_count(grid, row, BATCH, training->global_batch);
 	fill_range(grid_at(grid, row, RATE)->text, training->rates,
@@ -75,73 +78,52 @@ static int draw(const struct view *view, const struct line *line,
 	};
 	const int most = (int)(sizeof(network->trainings) /
 			       sizeof(network->trainings[0]));
+	const struct result *cell;
 	struct grid grid;
-	int row = 0;
 
-	if (grid_make(&grid, HEADS, view->results->target_count + most, err))
+	if (target_grid(view, &grid, heads, HEADS, most, err))
 		return -1;
-	grid.unmarked = 1;
 	snprintf(grid.title, GRID_TITLE, "Training on %ld images, here and in "
 		 "%s", network->images, network->post);
-	snprintf(grid.corner, GRID_TITLE, "target");
-	grid_set_heads(&grid, heads);
-	for (int t = 0; t < view->results->target_count; t++)
-		if (line->cells[t].values[METRIC_RATE].count)
-			fill_target(view, &grid, row++, &line->cells[t],
-				    network);
+	for (int at = 0; (cell = next_target(line, &at));)
+		if (cell->values[METRIC_RATE].count)
+			fill_target(view, &grid, cell, network);
 	for (int i = 0; network->trainings[i].device; i++)
-		fill_training(&grid, row++, &network->trainings[i]);
-	grid.rows = row;
-	grid_draw(&grid, view->options, view->out);
-	grid_free(&grid);
+		fill_training(&grid, &network->trainings[i]);
+	grid_end(&grid, view->options, view->out);
 	return 0;
 }
 
 /* Our own speed-ups, of several cores with the batch of the one alone. */
-static void speedups_text(const struct view *view, const struct line *line,
-			  char *text, size_t size)
+static void speedups_text(const struct line *line, char *text, size_t size)
 {
-	const struct result *one = line_base(view->results, line);
-	char doubt[160];
+	const struct result *one = line_base(line), *cell;
 
 	text[0] = '\0';
-	for (int t = 0; one && t < view->results->target_count; t++) {
-		const struct result *cell = &line->cells[t];
+	for (int at = 0; one && (cell = next_target(line, &at));) {
 		const struct stats *speedup = &cell->values[METRIC_SPEEDUP];
 
-		if (cell == one || !speedup->count ||
-		    cell->run->batch == CELL_NO_INT ||
-		    cell->run->batch != one->run->batch)
-			continue;
-		ratio_doubt_text(doubt, sizeof(doubt), line, cell, one,
-				 speedup);
-		if (doubt[0])
-			continue;
-		text_append(text, size, "%s%s %s times", text[0] ? ", " :
-			    "; by images/s at equal batch, here: ",
-			    cell->run->target,
-			    fixed_text(speedup->mean, 2).text);
+		if (cell != one && speedup->count &&
+		    cell->run->batch != CELL_NO_INT &&
+		    cell->run->batch == one->run->batch &&
+		    !ratio_doubt(cell, one, speedup).text[0])
+			text_list(text, size, "; by images/s at equal batch, "
+				  "here: ", ", ", "%s %s times",
+				  cell->run->target,
+				  fixed_text(speedup->mean, 2).text);
 	}
 	if (text[0] && line->repetitions == 1)
 		text_append(text, size, " (one run each)");
 }
 
-static int has_rate(const struct view *view, const struct line *line)
-{
-	for (int t = 0; t < view->results->target_count; t++)
-		if (line->cells[t].values[METRIC_RATE].count)
-			return 1;
-	return 0;
-}
-
 int view_published(const struct view *view, const struct line *line,
 		   struct error *err)
 {
-	const struct run *run = find_settings(view->results, line);
+	const struct run *run = find_settings(line);
 	const struct post_network *network = run ? post_network_of(run) : NULL;
 	char speedups[512];
 
-	if (!network || !has_rate(view, line))
+	if (!network || !line_first_rate(line))
 		return 0;
 	if (draw(view, line, network, err))
 		return -1;
@@ -149,7 +131,7 @@ int view_published(const struct view *view, const struct line *line,
 		  "timers did not wait for it, one run each", network->post);
 	for (int i = 0; network->notes[i]; i++)
 		view_note(view, "%s", network->notes[i]);
-	speedups_text(view, line, speedups, sizeof(speedups));
+	speedups_text(line, speedups, sizeof(speedups));
 	if (network->speedup)
 		view_note(view, "%s%s", network->speedup, speedups);
 	return 0;

@@ -32,11 +32,12 @@ static double member(const void *of, size_t offset)
 }
 
 /* Is the metric of the line, of a whole setup, estimated? */
-static int is_estimated(const struct results *results, const struct line *line,
-			enum metric estimate)
+static int is_estimated(const struct line *line, enum metric estimate)
 {
-	for (int t = 0; line_is_setup(line) && t < results->target_count; t++)
-		if (line->cells[t].values[estimate].count)
+	const struct result *cell;
+
+	for (int at = 0; line_is_setup(line) && (cell = next_target(line, &at));)
+		if (cell->values[estimate].count)
 			return 1;
 	return 0;
 }
@@ -46,7 +47,7 @@ static int count_estimated(const struct results *results, enum metric estimate)
 	int count = 0;
 
 	for (int i = 0; i < results->line_count; i++)
-		count += is_estimated(results, &results->lines[i], estimate);
+		count += is_estimated(&results->lines[i], estimate);
 	return count;
 }
 
@@ -54,29 +55,17 @@ static void fill_line(const struct view *view, const struct grid *grid, int row,
 		      const struct line *line, enum metric metric,
 		      struct scale scale)
 {
-	view_label(view, line, NULL, grid->labels[row]);
-	for (int column = 0; column < grid->columns; column++) {
-		const struct result *cell = view_cell(view, line, column);
-		const struct stats *stats = &cell->values[metric];
-		char *text = grid_at(grid, row, column)->text;
+	const struct result *cell;
 
-		if (!stats->count)
-			continue;
-		if (is_skewed(stats))
-			format_quartiles(text, stats, scale.factor, 3,
-					 view->options);
-		else
-			format_spread(text, stats->mean * scale.factor,
-				      stats->count > 1 ?
-					      stats->std * scale.factor : NAN,
-				      3, view->options);
-		/* The times of --sync epoch are none of single iterations. */
-		if (metric == METRIC_ITER && cell->run &&
-		    run_is_ahead(cell->run))
-			snprintf(strchr(text, '\0'), GRID_TEXT - strlen(text),
-				 ", epoch's mean");
-	}
-	view_mark_best(view, grid, row, line, metric);
+	view_label(view, line, NULL, grid->labels[row]);
+	view_fill_metric(view, grid, row, line, metric,
+			 (struct metric_format){ scale.factor, 3, 1 });
+	/* The times of --sync epoch are none of single iterations. */
+	for (int c = 0; metric == METRIC_ITER &&
+			(cell = next_column(view, line, &c));)
+		if (cell->values[metric].count && run_is_ahead(cell->run))
+			text_append(grid_at(grid, row, c - 1)->text, GRID_TEXT,
+				    ", epoch's mean");
 }
 
 /* The estimates of all lines, from row on; returns the row after them. */
@@ -90,7 +79,7 @@ static int fill_estimates(const struct view *view, const struct grid *grid,
 		const struct line *line = &results->lines[i];
 		char *label = grid->labels[row];
 
-		if (!is_estimated(results, line, timing->estimate))
+		if (!is_estimated(line, timing->estimate))
 			continue;
 		fill_line(view, grid, row++, line, timing->estimate, scale);
 		view_label(view, line, ", estimate", label);
@@ -122,18 +111,12 @@ static void fill_post(const struct view *view, const struct grid *grid, int row,
 	}
 }
 
-static void fill_heads(const struct view *view, const struct grid *grid,
-		       const char *unit)
+/* In Markdown a head has the unit, too. */
+static void add_units(const struct grid *grid, const char *unit)
 {
 	for (int column = 0; column < grid->columns; column++) {
-		char *head = grid->heads[column];
-
-		view_head(view, column, head);
-		if (view->options->format == TABLE_PLAIN)
-			continue;
-		text_cut(head, 90);
-		snprintf(strchr(head, '\0'), GRID_TEXT - strlen(head), " (%s)",
-			 unit);
+		text_cut(grid->heads[column], 90);
+		text_append(grid->heads[column], GRID_TEXT, " (%s)", unit);
 	}
 }
 
@@ -169,11 +152,9 @@ static struct timed count_timed(const struct results *results)
 	const struct result *cell;
 
 	for (int at = 0; (cell = next_cell(results, &at));) {
-		const struct line *line =
-			&results->lines[(at - 1) / results->target_count];
 		const int several = setup_count(results) > 1;
 
-		if (!line_is_setup(line) || !cell->run ||
+		if (!line_is_setup(cell->line) || !cell->run ||
 		    !cell->values[METRIC_ITER].count)
 			continue;
 		if (!run_is_ahead(cell->run)) {
@@ -183,10 +164,9 @@ static struct timed count_timed(const struct results *results)
 			continue;
 		}
 		timed.ahead++;
-		text_append(timed.names, sizeof(timed.names), "%s%s%s%s",
-			    timed.names[0] ? ", " : "", cell->run->target,
-			    several ? " of " : "",
-			    several ? setup_name(line) : "");
+		text_list(timed.names, sizeof(timed.names), "", ", ",
+			  "%s%s%s", cell->run->target, several ? " of " : "",
+			  several ? setup_name(cell->line) : "");
 	}
 	return timed;
 }
@@ -224,8 +204,8 @@ static void note_warmup(const struct view *view, const struct timed *timed)
 		view_note(view, "no warm-up: the first iterations, which are "
 			  "slower, are in the mean");
 	else if (steps > 0)
-		view_note(view, "warm-up: %ld step%s a run, %s", steps,
-			  steps == 1 ? "" : "s", what);
+		view_note(view, "warm-up: %s a run, %s",
+			  count_text(steps, "step").text, what);
 	else
 		view_note(view, "warm-up steps (not the same number "
 			  "everywhere): %s", what);
@@ -303,24 +283,28 @@ static int shows_quartiles(const struct results *results, enum metric metric)
 }
 
 /* What a run consists of, in columns of runs.csv, and what of it is known. */
-enum { STARTUP, LOADER, ITERATIONS, TEST, UNACCOUNTED, TOTAL, WARMUP, PARTS };
+enum { UNACCOUNTED = 4, TOTAL, WARMUP, PARTS };
 
-static const char *const part_columns[PARTS] = {
-	[STARTUP] = "setup_s",
-	[LOADER] = "loader_s",
-	[ITERATIONS] = "iterations_s",
-	[TEST] = "test_s",
-	[UNACCOUNTED] = "unaccounted_s",
-	[TOTAL] = "total_s",
-	[WARMUP] = "warmup_s",
+static const struct {
+	const char *column, *before; /* in the sum */
+} part_names[PARTS] = {
+	{ "setup_s", "start-up" },
+	{ "loader_s", " + loader" },
+	{ "iterations_s", " + iterations" },
+	{ "test_s", " + test" },
+	[UNACCOUNTED] = { "unaccounted_s", " + unaccounted" },
+	[TOTAL] = { "total_s", " = total" },
+	[WARMUP] = { "warmup_s", " s, plus warm-up" },
 };
 
 static double part_of(const struct run *run, int part)
 {
-	return cell_real(row_column(&run_rows, part_columns[part]), run);
+	return cell_real(row_column(&run_rows, part_names[part].column), run);
 }
 
-enum { COLD, WARM, KERNEL_STATES };
+/* Whether the driver had cached what it compiled. */
+static const char *const kernel_states[] = { "cold", "warm" };
+enum { KERNEL_STATES = 2 };
 
 /* Over the finished runs of a target in a setup. */
 struct parts {
@@ -340,31 +324,24 @@ static int has_parts(const struct run *run)
 
 static void add_run(struct parts *parts, const struct run *run)
 {
-	static const char *const states[] = { "cold", "warm" };
-
 	parts->runs++;
 	for (int p = 0; p < PARTS; p++)
 		parts->mean[p] += part_of(run, p);
 	for (int k = 0; k < KERNEL_STATES; k++)
-		if (!strcmp(run->kernels, states[k])) {
+		if (!strcmp(run->kernels, kernel_states[k])) {
 			parts->compile_s[k] += run->compile_s;
 			parts->compiled[k]++;
 		}
 }
 
-static struct parts parts_of(const struct line *line, int target)
+static struct parts parts_of(const struct result *cell)
 {
 	struct parts parts = { 0 };
-	const struct line *lines;
-	int count;
+	const struct result *each;
 
-	lines = line_runs(line, &count);
-	for (int i = 0; i < count; i++) {
-		const struct run *run = lines[i].cells[target].run;
-
-		if (run && has_parts(run))
-			add_run(&parts, run);
-	}
+	for (int at = 0; (each = next_repetition(cell, &at));)
+		if (each->run && has_parts(each->run))
+			add_run(&parts, each->run);
 	for (int p = 0; p < PARTS && parts.runs; p++)
 		parts.mean[p] /= parts.runs;
 	for (int k = 0; k < KERNEL_STATES; k++)
@@ -373,68 +350,50 @@ static struct parts parts_of(const struct line *line, int target)
 	return parts;
 }
 
-/* By whether the driver had cached what it compiled. */
-static void kernels_text(char *text, size_t size, const struct parts *parts)
+static void note_parts(const struct view *view, const struct result *cell)
 {
-	const struct number_text cold = fixed_text(parts->compile_s[COLD], 3);
-	const struct number_text warm = fixed_text(parts->compile_s[WARM], 3);
-
-	text[0] = '\0';
-	if (parts->compiled[COLD] && parts->compiled[WARM])
-		snprintf(text, size, "; compiling kernels, in start-up: %s s "
-			 "cold, %s s warm", cold.text, warm.text);
-	else if (parts->compiled[COLD] || parts->compiled[WARM])
-		snprintf(text, size, "; compiling kernels, in start-up: %s s "
-			 "%s", parts->compiled[COLD] ? cold.text : warm.text,
-			 parts->compiled[COLD] ? "cold" : "warm");
-}
-
-static void note_parts(const struct view *view, const struct line *line,
-		       int column)
-{
-	const struct parts parts = parts_of(line, view->order[column]);
-	char title[2 * GRID_TEXT], kernels[160], warmup[NUMBER_SIZE + 32] = "";
+	const int target = (int)(cell - cell->line->cells);
+	const struct parts parts = parts_of(cell);
+	const double *mean = parts.mean;
+	char sum[400] = "", kernels[160] = "";
 
 	if (!parts.runs)
 		return;
-	target_title(view, view->order[column], title);
-	kernels_text(kernels, sizeof(kernels), &parts);
-	if (parts.mean[WARMUP] > 0)
-		snprintf(warmup, sizeof(warmup), ", plus warm-up %s s",
-			 fixed_text(parts.mean[WARMUP], 3).text);
-	view_note(view, "%s%s: start-up %s + loader %s + iterations %s + test "
-		  "%s + unaccounted %s = total %s s%s%s%s",
-		  line_prefix(view, line).text, title,
-		  fixed_text(parts.mean[STARTUP], 3).text,
-		  fixed_text(parts.mean[LOADER], 3).text,
-		  fixed_text(parts.mean[ITERATIONS], 3).text,
-		  fixed_text(parts.mean[TEST], 3).text,
-		  fixed_text(parts.mean[UNACCOUNTED], 3).text,
-		  fixed_text(parts.mean[TOTAL], 3).text, warmup, kernels,
-		  fabs(parts.mean[UNACCOUNTED]) > .01 * parts.mean[TOTAL] ?
+	for (int p = 0; p < WARMUP + (mean[WARMUP] > 0); p++)
+		text_append(sum, sizeof(sum), "%s %s", part_names[p].before,
+			    fixed_text(mean[p], 3).text);
+	for (int k = 0; k < KERNEL_STATES; k++)
+		if (parts.compiled[k])
+			text_list(kernels, sizeof(kernels), "; compiling "
+				  "kernels, in start-up: ", ", ", "%s s %s",
+				  fixed_text(parts.compile_s[k], 3).text,
+				  kernel_states[k]);
+	view_note(view, "%s%s: %s s%s%s", line_prefix(view, cell->line).text,
+		  target_title(view, target).text, sum, kernels,
+		  fabs(mean[UNACCOUNTED]) > .01 * mean[TOTAL] ?
 			  "; unaccounted is more than 1 %" : "");
 }
 
 void note_interval(const struct view *view, const struct line *line,
 		   enum metric metric, struct scale scale)
 {
-	char list[1200] = "", title[2 * GRID_TEXT];
+	const struct result *cell;
+	char list[1200] = "";
 
 	if (!line_is_setup(line) || line->repetitions == 1)
 		return;
-	for (int column = 0; column < view->results->target_count; column++) {
-		const struct stats *stats =
-			&view_cell(view, line, column)->values[metric];
+	for (int c = 0; (cell = next_column(view, line, &c));) {
+		const struct stats *stats = &cell->values[metric];
 		const double half = stats_shown_half_width(stats);
 
 		if (!isfinite(half))
 			continue;
-		target_title(view, view->order[column], title);
-		text_append(list, sizeof(list), "%s%s n=%zu %s",
-			    list[0] ? ", " : "", title, stats->count,
-			    interval_text((stats->mean - half) * scale.factor,
-					  (stats->mean + half) * scale.factor,
-					  3).text);
+		text_list(list, sizeof(list), "", ", ", "%s n=%zu %s",
+			  target_title(view, view->order[c - 1]).text,
+			  stats->count,
+			  interval_text((stats->mean - half) * scale.factor,
+					(stats->mean + half) * scale.factor,
+					3).text);
 	}
 	if (list[0])
 		view_note(view, "%s: mean over runs (%s spread across runs), "
@@ -446,20 +405,18 @@ void note_interval(const struct view *view, const struct line *line,
 static void print_notes(const struct view *view, enum metric metric,
 			struct scale scale)
 {
-	const struct results *results = view->results;
+	const struct result *cell;
+	const struct line *line;
 
 	note_covered(view, metric);
-	if (shows_quartiles(results, metric))
+	if (shows_quartiles(view->results, metric))
 		view_note(view, "median [q1, q3] where the deviation is larger "
 			  "than the mean");
-	for (int i = 0; i < results->line_count; i++) {
-		const struct line *line = &results->lines[i];
-
+	for (int at = 0; (line = next_setup(view->results, &at));) {
 		note_interval(view, line, metric, scale);
-		for (int column = 0; metric == METRIC_LOOP &&
-				     line_is_setup(line) &&
-				     column < results->target_count; column++)
-			note_parts(view, line, column);
+		for (int c = 0; metric == METRIC_LOOP &&
+				(cell = next_column(view, line, &c));)
+			note_parts(view, cell);
 	}
 }
 
@@ -476,20 +433,19 @@ static int draw_timing(const struct view *view, const struct timing *timing,
 	char unit[32];
 	int row;
 
-	if (grid_make(&grid, results->target_count, lines + estimates + posts,
-		      err))
+	if (view_grid(view, &grid, lines + estimates + posts, err))
 		return -1;
 	snprintf(unit, sizeof(unit), "%s%s", scale.name, timing->per);
 	fill_title(view, timing, unit, &grid);
-	fill_heads(view, &grid, unit);
+	if (view->options->format != TABLE_PLAIN)
+		add_units(&grid, unit);
 	for (row = 0; row < lines; row++)
 		fill_line(view, &grid, row, &results->lines[row],
 			  timing->metric, scale);
 	row = fill_estimates(view, &grid, row, timing, scale);
 	for (int p = 0; p < posts; p++)
 		fill_post(view, &grid, row++, post_setups[p], timing, scale);
-	grid_draw(&grid, view->options, view->out);
-	grid_free(&grid);
+	grid_end(&grid, view->options, view->out);
 	print_notes(view, timing->metric, scale);
 	if (estimates && timing->metric == METRIC_LOOP)
 		note_estimate(view);

@@ -48,20 +48,20 @@ static int begin_alike(const struct run *first, const struct run *second)
 
 /* The largest relative gap of the first losses of two targets, over the
  * repetitions of a line; NAN: no repetition has both. */
-static double loss_gap(const struct line *line, int first, int second)
+static double loss_gap(const struct result *first, const struct result *second)
 {
+	const struct result *one, *other;
 	double most = NAN;
-	const struct line *lines;
-	int count;
 
-	lines = line_runs(line, &count);
-	for (int i = 0; i < count; i++) {
-		const double one = lines[i].cells[first].first_loss;
-		const double other = lines[i].cells[second].first_loss;
-		const double larger = fmax(fabs(one), fabs(other));
+	for (int at = 0, to = 0; (one = next_repetition(first, &at)) &&
+				 (other = next_repetition(second, &to));) {
+		const double larger = fmax(fabs(one->first_loss),
+					   fabs(other->first_loss));
+		const double gap = fabs(one->first_loss - other->first_loss);
 
-		if (isfinite(one) && isfinite(other) && larger > 0)
-			most = fmax(most, fabs(one - other) / larger);
+		if (isfinite(one->first_loss) && isfinite(other->first_loss) &&
+		    larger > 0)
+			most = fmax(most, gap / larger);
 	}
 	return most;
 }
@@ -76,57 +76,50 @@ static double most_gap(const struct run *run)
 	return run->buffers_hash[0] ? GAP_OF_NORM : GAP;
 }
 
-static void append(char *text, size_t size, const char *name)
-{
-	text_append(text, size, "%s%s", text[0] ? ", " : "", name);
-}
-
 /* With the first target before it that begins alike. */
-static void add_loss(struct verified *verified, const struct view *view,
-		     const struct line *line, int target)
+static void add_loss(struct verified *verified, const struct result *cell)
 {
-	const struct run *run = line->cells[target].run, *other = NULL;
+	const struct run *run = cell->run;
+	const struct result *other = NULL;
 	double gap = NAN;
-	int t = 0;
 
-	for (; t < view->results->target_count && !isfinite(gap); t++) {
-		other = line->cells[t].run;
-		if (t != target && computes(&line->cells[t]) &&
-		    begin_alike(run, other))
-			gap = loss_gap(line, target, t);
-	}
+	for (int at = 0; !isfinite(gap) &&
+			 (other = next_target(cell->line, &at));)
+		if (other != cell && computes(other) &&
+		    begin_alike(run, other->run))
+			gap = loss_gap(cell, other);
 	if (!isfinite(gap))
-		append(verified->alone, sizeof(verified->alone), run->target);
-	else if (t - 1 > target)
+		text_list(verified->alone, sizeof(verified->alone), "", ", ",
+			  "%s", run->target);
+	else if (other > cell)
 		return; /* it is compared with this one */
 	else if (gap > most_gap(run))
-		text_append(verified->differ, sizeof(verified->differ),
-			    "%s%s from %s by %.1g", verified->differ[0] ?
-			    ", " : "", run->target, other->target, gap);
+		text_list(verified->differ, sizeof(verified->differ), "", ", ",
+			  "%s from %s by %.1g", run->target,
+			  other->run->target, gap);
 	else {
-		text_append(verified->losses, sizeof(verified->losses),
-			    "%s%s as %s", verified->losses[0] ? ", " : "",
-			    run->target, other->target);
+		text_list(verified->losses, sizeof(verified->losses), "", ", ",
+			  "%s as %s", run->target, other->run->target);
 		verified->gap = fmax(verified->gap, gap);
 	}
 }
 
-static void find_verified(struct verified *verified, const struct view *view,
-			  const struct line *line)
+static struct verified find_verified(const struct line *line)
 {
-	*verified = (struct verified){ .losses = "" };
-	for (int t = 0; t < view->results->target_count; t++) {
-		const struct result *cell = &line->cells[t];
+	struct verified verified = { .losses = "" };
+	const struct result *cell;
 
+	for (int at = 0; (cell = next_target(line, &at));) {
 		if (!computes(cell))
 			continue;
-		verified->targets++;
-		add_loss(verified, view, line, t);
+		verified.targets++;
+		add_loss(&verified, cell);
 		/* Else the run would have failed. */
 		if (cell->run->cores > 1 && cell->run->parameters_hash[0])
-			append(verified->cores, sizeof(verified->cores),
-			       cell->run->target);
+			text_list(verified.cores, sizeof(verified.cores), "",
+				  ", ", "%s", cell->run->target);
 	}
+	return verified;
 }
 
 #define MOST_COMMANDS 4
@@ -182,22 +175,21 @@ static void add_to_verify(struct to_verify *all, const char *slowed)
 }
 
 /* The commands that verify the setup's backends. */
-static void command_text(char *text, size_t size, const struct view *view,
-			 const struct line *line)
+static void command_text(char *text, size_t size, const struct line *line)
 {
-	const struct run *run = find_settings(view->results, line);
+	const struct run *run = find_settings(line);
 	const char *precision = run ? run_odd_precision(run) : "";
 	struct to_verify all = { .targets = { "" } };
+	const struct result *cell;
 	char command[600];
 
-	for (int t = 0; t < view->results->target_count; t++)
-		if (line->cells[t].run)
-			add_to_verify(&all, view->results->targets[t]);
+	for (int at = 0; (cell = next_target(line, &at));)
+		add_to_verify(&all, cell->run->target);
 	words_command(command, sizeof(command), "verify", NULL);
 	text[0] = '\0';
 	for (int c = 0; c < MOST_COMMANDS && (!c || all.targets[c][0]); c++) {
-		text_append(text, size, "%s%s%s", c ? "; " : "", command,
-			    all.targets[c]);
+		text_list(text, size, "", "; ", "%s%s", command,
+			  all.targets[c]);
 		if (run && strcmp(run->model, "mnist") != 0)
 			text_append(text, size, " -m %s", run->model);
 		if (precision[0])
@@ -207,9 +199,8 @@ static void command_text(char *text, size_t size, const struct view *view,
 
 int view_differing_losses(const struct view *view, const struct line *line)
 {
-	struct verified verified;
+	const struct verified verified = find_verified(line);
 
-	find_verified(&verified, view, line);
 	if (!verified.differ[0])
 		return 0;
 	view_note(view, "%sfirst losses differ: %s",
@@ -220,13 +211,12 @@ int view_differing_losses(const struct view *view, const struct line *line)
 void view_verified(const struct view *view, const struct line *line,
 		   struct names *told)
 {
-	struct verified verified;
+	const struct verified verified = find_verified(line);
 	char command[1200], text[2048] = "";
 
-	find_verified(&verified, view, line);
 	if (!verified.targets)
 		return;
-	command_text(command, sizeof(command), view, line);
+	command_text(command, sizeof(command), line);
 	text_append(text, sizeof(text), "%s", line_prefix(view, line).text);
 	if (verified.losses[0])
 		text_append(text, sizeof(text), "verified: first losses, "
@@ -241,5 +231,5 @@ void view_verified(const struct view *view, const struct line *line,
 		text_append(text, sizeof(text), "first losses of %s (no other "
 			    "begins alike), ", verified.alone);
 	text_append(text, sizeof(text), "gradients (%s)", command);
-	note_once(view, told, text);
+	note_once(view, told, "%s", text);
 }

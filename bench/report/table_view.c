@@ -1,7 +1,6 @@
 #include "bench/report/table_view.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,53 +8,15 @@
 
 enum { MOST_LABEL = 24, MOST_DEVICE = 18, SUFFIX_SIZE = 24 };
 
-void view_note(const struct view *view, const char *format, ...)
+const struct result *next_column(const struct view *view,
+				 const struct line *line, int *next)
 {
-	char text[2048];
-	va_list arguments;
+	while (*next < line->target_count) {
+		const struct result *cell =
+			&line->cells[view->order[(*next)++]];
 
-	va_start(arguments, format);
-	vsnprintf(text, sizeof(text), format, arguments);
-	va_end(arguments);
-	print_note(view->out, view->options, "%s", text);
-}
-
-int line_is_setup(const struct line *line)
-{
-	return line->repetition == 0;
-}
-
-const struct result *view_cell(const struct view *view, const struct line *line,
-			       int column)
-{
-	return &line->cells[view->order[column]];
-}
-
-const struct result *next_cell(const struct results *results, int *next)
-{
-	const int targets = results->target_count, at = *next;
-
-	if (at >= results->line_count * targets)
-		return NULL;
-	++*next;
-	return &results->lines[at / targets].cells[at % targets];
-}
-
-const struct run *next_run(const struct results *results,
-			   const struct line *line, int *next)
-{
-	const int targets = results->target_count;
-	const struct line *lines;
-	int count;
-
-	lines = line_runs(line, &count);
-	while (*next < count * targets) {
-		const int at = (*next)++;
-		const struct run *run = lines[at / targets]
-					.cells[at % targets].run;
-
-		if (run)
-			return run;
+		if (cell->run)
+			return cell;
 	}
 	return NULL;
 }
@@ -76,10 +37,10 @@ static void size_text(const struct run *run, char *text, size_t size)
 	if (count == CELL_NO_INT)
 		snprintf(text, size, "a CPU");
 	else if (units != CELL_NO_INT && units > count)
-		snprintf(text, size, "%ld units on %ld CPU%s", units, count,
-			 count == 1 ? "" : "s");
+		snprintf(text, size, "%ld units on %s", units,
+			 count_text(count, "CPU").text);
 	else
-		snprintf(text, size, "%ld CPU%s", count, count == 1 ? "" : "s");
+		snprintf(text, size, "%s", count_text(count, "CPU").text);
 }
 
 /* PoCL's devices are named after the CPU; that it is PoCL matters more. */
@@ -123,7 +84,7 @@ int view_find_devices(struct view *view, struct error *err)
 		if (!cell->run)
 			continue;
 		device_text(cell->run, each);
-		text = view->devices[(at - 1) % results->target_count];
+		text = view->devices[cell - cell->line->cells];
 		if (text[0] && each[0] && strcmp(text, each) != 0)
 			snprintf(text, GRID_TEXT, "several");
 		else if (each[0])
@@ -150,39 +111,76 @@ static long count_cores(const char *target)
 	return 0;
 }
 
-static int is_on_devices(const struct results *results, int target)
+const struct run *target_run(const struct results *results, int target)
 {
 	const struct run *run = NULL;
 
 	for (int i = 0; i < results->line_count && !run; i++)
 		run = results->lines[i].cells[target].run;
-	return run && run_is_on_devices(run);
+	return run;
 }
 
-void target_title(const struct view *view, int target,
-		  char title[2 * GRID_TEXT])
+struct title_text target_title(const struct view *view, int target)
 {
 	const char *name = view->results->targets[target];
 	const char *device = view->devices[target];
+	const struct run *run = target_run(view->results, target);
 	const long cores = count_cores(name);
+	struct title_text title;
 
-	if (is_on_devices(view->results, target))
-		snprintf(title, 2 * GRID_TEXT, "%s%s%s",
+	if (run && run_is_on_devices(run))
+		snprintf(title.text, sizeof(title.text), "%s%s%s",
 			 strpbrk(name, "-:@+") ? name : "OpenCL",
 			 device[0] ? ": " : "", device);
-	else if (cores > 0)
-		snprintf(title, 2 * GRID_TEXT, "%ld core%s", cores,
-			 cores == 1 ? "" : "s");
 	else
-		snprintf(title, 2 * GRID_TEXT, "%s", name);
+		snprintf(title.text, sizeof(title.text), "%s", cores > 0 ?
+			 count_text(cores, "core").text : name);
+	return title;
 }
 
-void view_head(const struct view *view, int column, char head[GRID_TEXT])
+int view_grid(const struct view *view, struct grid *grid, int rows,
+	      struct error *err)
 {
-	char title[2 * GRID_TEXT];
+	if (grid_make(grid, NULL, view->results->target_count, rows, err))
+		return -1;
+	for (int c = 0; c < grid->columns; c++)
+		clean_text(grid->heads[c], GRID_TEXT,
+			   target_title(view, view->order[c]).text,
+			   view->options);
+	return 0;
+}
 
-	target_title(view, view->order[column], title);
-	clean_text(head, GRID_TEXT, title, view->options);
+int target_grid(const struct view *view, struct grid *grid,
+		const char *const *heads, int columns, int more,
+		struct error *err)
+{
+	if (grid_make(grid, heads, columns, view->results->target_count + more,
+		      err))
+		return -1;
+	grid->unmarked = 1;
+	grid->rows = 0;
+	snprintf(grid->corner, GRID_TITLE, "target");
+	return 0;
+}
+
+void target_grid_title(const struct view *view, struct grid *grid,
+		       const struct line *line, const char *done,
+		       const char *spread)
+{
+	const struct run *run = find_settings(line);
+	const int named = setup_count(view->results) > 1 ||
+			  line->run->label[0];
+	char raw[GRID_TITLE], what[320] = "no runs.csv";
+
+	if (run)
+		snprintf(what, sizeof(what), "%s on %s%s%s", run->model,
+			 run->dataset[0] ? run->dataset : "unknown data", done,
+			 unusual_text(run).text);
+	snprintf(raw, sizeof(raw), "%s%s%s%s; n=%d%s",
+		 named ? setup_name(line) : "", named ? ": " : "", what,
+		 view->results->include_warmup ? ", warm-up included" : "",
+		 line->repetitions, spread);
+	clean_text(grid->title, GRID_TITLE, raw, view->options);
 }
 
 void range_add(struct range *range, long count)
@@ -195,19 +193,24 @@ void range_add(struct range *range, long count)
 		range->most = count;
 }
 
+struct short_text count_text(long count, const char *unit)
+{
+	struct short_text text;
+
+	snprintf(text.text, sizeof(text.text), "%ld %s%s", count, unit,
+		 count == 1 ? "" : unit[strlen(unit) - 1] == 's' ? "es" : "s");
+	return text;
+}
+
 struct short_text range_text(const struct range *range, const char *unit)
 {
-	const char *plural = range->most == 1 ? "" :
-			     unit[strlen(unit) - 1] == 's' ? "es" : "s";
+	const struct short_text most = count_text(range->most, unit);
 	struct short_text text = { "" };
 
 	if (range->least < range->most)
-		snprintf(text.text, sizeof(text.text), "%ld to %ld %s%s",
-			 range->least, range->most, unit, plural);
-	else if (range->most)
-		snprintf(text.text, sizeof(text.text), "%ld %s%s", range->most,
-			 unit, plural);
-	return text;
+		snprintf(text.text, sizeof(text.text), "%ld to %.100s",
+			 range->least, most.text);
+	return range->most && !text.text[0] ? most : text;
 }
 
 int setup_count(const struct results *results)
@@ -293,22 +296,35 @@ struct scale view_scale(const struct view *view, enum metric metric)
 	return slowest > 0 && slowest < seconds_from ? milliseconds : seconds;
 }
 
-void view_mark_best(const struct view *view, const struct grid *grid, int row,
-		    const struct line *line, enum metric metric)
+void view_fill_metric(const struct view *view, const struct grid *grid, int row,
+		      const struct line *line, enum metric metric,
+		      struct metric_format format)
 {
-	/* What was cut short does not compete, nor does one run alone: nothing
-	 * is known of how far apart its like are. */
-	if (!line_is_setup(line) || line->repetitions == 1)
-		return;
-	for (int column = 0; column < grid->columns; column++) {
-		const struct result *result = view_cell(view, line, column);
-		const struct stats *stats = &result->values[metric];
-		struct grid_cell *cell = grid_at(grid, row, column);
+	const double factor = format.factor;
+	const struct result *cell;
 
-		if (result->outcome != OUTCOME_OK || !stats->count)
+	for (int c = 0; (cell = next_column(view, line, &c));) {
+		const struct stats *stats = &cell->values[metric];
+		struct grid_cell *to = grid_at(grid, row, c - 1);
+		/* What is counted has no spread to show. */
+		const double spread = stats->count > 1 && format.decimals ?
+					      stats->std * factor : NAN;
+
+		if (!stats->count)
 			continue;
-		cell->value = stats->mean;
-		cell->half = stats_shown_half_width(stats);
+		if (format.quartiles && is_skewed(stats))
+			format_quartiles(to->text, stats, factor,
+					 format.decimals, view->options);
+		else
+			format_spread(to->text, stats->mean * factor, spread,
+				      format.decimals, view->options);
+		/* What was cut short does not compete, nor does one run alone:
+		 * nothing is known of how far apart its like are. */
+		if (!line_is_setup(line) || line->repetitions == 1 ||
+		    cell->outcome != OUTCOME_OK)
+			continue;
+		to->value = stats->mean;
+		to->half = stats_shown_half_width(stats);
 	}
 	grid_mark_best(grid, row, metric_kinds[metric].better);
 }
@@ -357,11 +373,11 @@ void grid_set_cpus(const struct grid *grid, int row, int column,
 	grid_set_number(grid, row, column, cpus, cpus == floor(cpus) ? 0 : 2);
 }
 
-void fill_target_row(const struct grid *grid, int row,
-		     const struct result *cell, int outcome, int setup,
-		     const struct table_options *options)
+int fill_target_row(struct grid *grid, const struct result *cell, int outcome,
+		    int setup, const struct table_options *options)
 {
 	const struct stats *setup_s = &cell->values[METRIC_SETUP];
+	const int row = grid->rows++;
 	char label[GRID_TEXT];
 
 	snprintf(label, sizeof(label), "%s%s", cell->run->target,
@@ -373,18 +389,15 @@ void fill_target_row(const struct grid *grid, int row,
 	if (cell->outcome == OUTCOME_ERROR || cell->outcome == OUTCOME_SKIPPED)
 		snprintf(grid_at(grid, row, outcome)->text, GRID_TEXT, "%s",
 			 cell->outcome == OUTCOME_ERROR ? "failed" : "skipped");
+	return row;
 }
 
 void note_p99(const struct view *view, const struct line *line)
 {
-	const struct results *results = view->results;
 	const struct result *cell;
 
-	for (int at = 0; (cell = next_cell(results, &at));) {
-		const struct line *each =
-			&results->lines[(at - 1) / results->target_count];
-
-		if ((line && each != line) || !line_is_setup(each) ||
+	for (int at = 0; (cell = next_cell(view->results, &at));) {
+		if ((line && cell->line != line) || !line_is_setup(cell->line) ||
 		    !cell->values[METRIC_P50].count ||
 		    cell->values[METRIC_P99].count)
 			continue;
@@ -395,31 +408,28 @@ void note_p99(const struct view *view, const struct line *line)
 	}
 }
 
-void drop_doubtful(struct results *results, char *text, size_t size)
+void drop_doubtful(const struct results *results, char *text, size_t size)
 {
 	const int several = setup_count(results) > 1;
-	char doubt[160];
+	const struct line *line;
 
 	text[0] = '\0';
-	for (int i = 0; i < results->line_count; i++) {
-		const struct line *line = &results->lines[i];
-		const struct result *base = line_base(results, line);
+	for (int at = 0; (line = next_setup(results, &at));) {
+		const struct result *base = line_base(line);
 
-		for (int t = 0; base && t < results->target_count; t++) {
+		for (int t = 0; base && t < line->target_count; t++) {
 			struct result *cell = &line->cells[t];
 			struct stats *speedup = &cell->values[METRIC_SPEEDUP];
+			struct doubt doubt;
 
-			if (line->repetition || cell == base || !speedup->count)
+			if (cell == base || !speedup->count)
 				continue;
-			ratio_doubt_text(doubt, sizeof(doubt), line, cell, base,
-					 speedup);
-			if (!doubt[0])
+			doubt = ratio_doubt(cell, base, speedup);
+			if (!doubt.text[0])
 				continue;
-			text_append(text, size, "%s%s%s%s, since %s",
-				    text[0] ? "; " : "", cell->run->target,
-				    several ? " of " : "",
-				    several ? setup_name(line) : "",
-				    doubt);
+			text_list(text, size, "", "; ", "%s%s%s, since %s",
+				  cell->run->target, several ? " of " : "",
+				  several ? setup_name(line) : "", doubt.text);
 			*speedup = stats_compute(NULL, 0);
 			cell->values[METRIC_EFFICIENCY] = *speedup;
 		}

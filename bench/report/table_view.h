@@ -32,16 +32,31 @@ struct scale {
 int view_find_devices(struct view *view, struct error *err);
 
 /* A line under the tables. */
-void view_note(const struct view *view, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+#define view_note(view, ...) \
+	print_note((view)->out, (view)->options, __VA_ARGS__)
 
 /* What a target is called above its column, with its device. Not clean. */
-void target_title(const struct view *view, int target,
-		  char title[2 * GRID_TEXT]);
+struct title_text {
+	char text[2 * GRID_TEXT];
+};
+struct title_text target_title(const struct view *view, int target);
 
-/* The head of a column and the label of a line, clean. suffix: behind its
- * campaign's name; NULL: which of the runs it is. */
-void view_head(const struct view *view, int column, char head[GRID_TEXT]);
+/* A table with a column a target, and their heads. */
+int view_grid(const struct view *view, struct grid *grid, int rows,
+	      struct error *err);
+
+/* One without rows, which has room for one a target and more; nothing is the
+ * best of it. Its title: what a line has done, as ", 2 epochs", and behind n
+ * what the spread is of. */
+int target_grid(const struct view *view, struct grid *grid,
+		const char *const *heads, int columns, int more,
+		struct error *err);
+void target_grid_title(const struct view *view, struct grid *grid,
+		       const struct line *line, const char *done,
+		       const char *spread);
+
+/* The label of a line, clean. suffix: behind its campaign's name; NULL: which
+ * of the runs it is. */
 void view_label(const struct view *view, const struct line *line,
 		const char *suffix, char label[GRID_TEXT]);
 
@@ -58,6 +73,9 @@ struct short_text line_name(const struct line *line);
  * "old, run 2, "; empty else. */
 struct short_text line_prefix(const struct view *view, const struct line *line);
 
+/* "1 epoch", "2 epochs". */
+struct short_text count_text(long count, const char *unit);
+
 /* The least and the most of some counts; all zero: none was added. */
 struct range {
 	long least, most;
@@ -72,25 +90,28 @@ int setup_count(const struct results *results);
 /* Takes speed-ups and efficiencies that ratio_doubt_text() doubts out of the
  * lines of whole setups. text: whose, and why; what does not fit is left out.
  */
-void drop_doubtful(struct results *results, char *text, size_t size);
+void drop_doubtful(const struct results *results, char *text, size_t size);
 
-/* Is this the line of a whole setup, or the only one? */
-int line_is_setup(const struct line *line);
+/* The first run of a target; NULL: there is none. */
+const struct run *target_run(const struct results *results, int target);
 
-/* The cells of all lines, and the runs of a setup's line: *next is 0 at the
- * beginning. NULL after the last. */
-const struct result *next_cell(const struct results *results, int *next);
-const struct run *next_run(const struct results *results,
-			   const struct line *line, int *next);
-
-const struct result *view_cell(const struct view *view, const struct line *line,
-			       int column);
+/* The cells of a line that have a run, as the columns are ordered: *next is 0
+ * at the beginning, and then the number of the next column. NULL after the
+ * last. */
+const struct result *next_column(const struct view *view,
+				 const struct line *line, int *next);
 struct scale view_scale(const struct view *view, enum metric metric);
 
-/* Of a row that was filled: which of its cells compete for the best, by their
- * metric, and which of them it is. */
-void view_mark_best(const struct view *view, const struct grid *grid, int row,
-		    const struct line *line, enum metric metric);
+/* Fills a row of a table whose columns are targets with what a line has of a
+ * metric, and marks the best. */
+struct metric_format {
+	double factor;
+	int decimals;  /* 0: a count */
+	int quartiles; /* where the deviation is larger than the mean */
+};
+void view_fill_metric(const struct view *view, const struct grid *grid, int row,
+		      const struct line *line, enum metric metric,
+		      struct metric_format format);
 
 /* The post's figure of a target, if all of the target's runs compare with it;
  * NULL: none. */
@@ -105,11 +126,11 @@ int view_targets(const struct view *view, struct error *err);
 /* The CPUs of a run: a fraction where its quota is one. */
 void grid_set_cpus(const struct grid *grid, int row, int column,
 		   const struct run *run);
-/* Of a row that is a target: its label, its start-up, and in the column outcome
- * what failed, which is seen there as well, since -q shows nothing else. */
-void fill_target_row(const struct grid *grid, int row,
-		     const struct result *cell, int outcome, int setup,
-		     const struct table_options *options);
+/* Adds a row that is a target: its label, its start-up, and in the column
+ * outcome what failed, which is seen there as well, since -q shows nothing
+ * else. Returns which row it is. */
+int fill_target_row(struct grid *grid, const struct result *cell, int outcome,
+		    int setup, const struct table_options *options);
 
 /* Of a setup that timed forward passes alone; a line is one of those. */
 int view_inference(const struct view *view, const struct line *line,
@@ -142,13 +163,14 @@ int view_differing_losses(const struct view *view, const struct line *line);
 const char *work_differs(const struct results *results,
 			 const struct line *line);
 /* The first run that knows what its setup was to do; NULL: none does. */
-const struct run *find_settings(const struct results *results,
-			     const struct line *line);
+const struct run *find_settings(const struct line *line);
 /* What of a run's settings is not the usual: ", images of 64x64, dropout off,
  * dense"; empty if nothing is. */
 struct short_text unusual_text(const struct run *run);
-/* A line under the tables, unless it was told; returns how many lines. */
-int note_once(const struct view *view, struct names *told, const char *text);
+/* A line under the tables, unless it is empty or was told; returns how many
+ * lines. */
+int note_once(const struct view *view, struct names *told, const char *format,
+	      ...) __attribute__((format(printf, 3, 4)));
 /* What did not work, and why; returns how many lines. */
 int notes_outcomes(const struct view *view);
 /* At the end: setups, devices, what did not work, the post. */

@@ -186,3 +186,16 @@ void text_append(char *text, size_t size, const char *format, ...)
 	vsnprintf(text + used, size - used, format, arguments);
 	va_end(arguments);
 }
+
+void text_list(char *text, size_t size, const char *first, const char *comma,
+	       const char *format, ...)
+{
+	va_list arguments;
+	size_t used;
+
+	text_append(text, size, "%s", text[0] ? comma : first);
+	used = strlen(text);
+	va_start(arguments, format);
+	vsnprintf(text + used, size - used, format, arguments);
+	va_end(arguments);
+}

@@ -40,6 +40,12 @@ void text_wrap(FILE *out, char *text, int width, int indent);
 __attribute__((format(printf, 3, 4)))
 void text_append(char *text, size_t size, const char *format, ...);
 
+/* The same of an item of a list: after first in an empty text, else after
+ * comma. */
+__attribute__((format(printf, 5, 6)))
+void text_list(char *text, size_t size, const char *first, const char *comma,
+	       const char *format, ...);
+
 /* At most so many columns, the last two ".." if something is left out. */
 void text_cut(char *text, int columns);
 

@@ -240,21 +240,16 @@ int peaks_print(FILE *out, const struct peak_row *rows, int count,
 	static const char *const heads[] = { "best", "median", "unit" };
 	struct grid grid;
 
-	if (grid_make(&grid, 3, count, err))
+	if (grid_make(&grid, heads, 3, count, err))
 		return -1;
 	snprintf(grid.title, sizeof(grid.title), "Peaks of one core");
-	for (int c = 0; c < 3; c++)
-		snprintf(grid.heads[c], GRID_TEXT, "%s", heads[c]);
 	for (int r = 0; r < count; r++) {
 		label_row(grid.labels[r], GRID_TEXT, &rows[r]);
-		format_spread(grid_at(&grid, r, 0)->text, rows[r].best, NAN, 1,
-			      &options);
-		format_spread(grid_at(&grid, r, 1)->text, rows[r].median, NAN,
-			      1, &options);
+		grid_set_number(&grid, r, 0, rows[r].best, 1);
+		grid_set_number(&grid, r, 1, rows[r].median, 1);
 		snprintf(grid_at(&grid, r, 2)->text, GRID_TEXT, "%s",
 			 rows[r].unit);
 	}
-	grid_draw(&grid, &options, out);
-	grid_free(&grid);
+	grid_end(&grid, &options, out);
 	return 0;
 }

@@ -132,7 +132,7 @@ int profile_print(FILE *out, const struct profile_row *rows, int count,
 
 	if (!count)
 		return 0;
-	if (grid_make(&grid, columns, count, err))
+	if (grid_make(&grid, NULL, columns, count, err))
 		return -1;
 	snprintf(grid.title, sizeof(grid.title), "An iteration of %s",
 		 rows[0].target);
@@ -145,8 +145,7 @@ int profile_print(FILE *out, const struct profile_row *rows, int count,
 			fill_cell(grid_at(&grid, r, c)->text, &rows[r],
 				  shown[c]);
 	}
-	grid_draw(&grid, &options, out);
-	grid_free(&grid);
+	grid_end(&grid, &options, out);
 	print_notes(out, &rows[count - 1], shown, columns, &options);
 	return 0;
 }

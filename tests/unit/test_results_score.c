@@ -174,8 +174,7 @@ static void all_failed(void **state)
 	is(0, METRIC_SCORE, 11);
 	is_missing(1, METRIC_SCORE);
 	is(1, METRIC_REACHED, 0);
-	assert_true(line_target_accuracy(&fixture.results,
-					 fixture.results.lines) == 99);
+	assert_true(line_target_accuracy(fixture.results.lines) == 99);
 	clean();
 }
 
