@@ -116,11 +116,6 @@ static const struct unit *choose_unit(const struct verdict *verdicts, int count)
 	return unit;
 }
 
-static const char *comma(const char *list)
-{
-	return list[0] ? ", " : "";
-}
-
 static const char *plural(long count)
 {
 	return count == 1 ? "" : "s";
@@ -142,17 +137,17 @@ static void print_machine(const struct verdict *verdict,
 	char list[LIST_SIZE] = "";
 
 	if (verdict->cpu_model[0])
-		text_append(list, sizeof(list), "%s", verdict->cpu_model);
+		text_list(list, sizeof(list), "", ", ", "%s",
+			  verdict->cpu_model);
 	if (verdict->logical_cpus > 0)
-		text_append(list, sizeof(list), "%s%ld logical CPU%s",
-			    comma(list), verdict->logical_cpus,
-			    plural(verdict->logical_cpus));
+		text_list(list, sizeof(list), "", ", ", "%ld logical CPU%s",
+			  verdict->logical_cpus, plural(verdict->logical_cpus));
 	if (verdict->started_utc[0])
-		text_append(list, sizeof(list), "%sstarted %s", comma(list),
-			    verdict->started_utc);
+		text_list(list, sizeof(list), "", ", ", "started %s",
+			  verdict->started_utc);
 	if (verdict->label[0])
-		text_append(list, sizeof(list), "%slabel %s", comma(list),
-			    verdict->label);
+		text_list(list, sizeof(list), "", ", ", "label %s",
+			  verdict->label);
 	if (list[0])
 		print_note(out, options, "machine: %s", list);
 }
@@ -163,17 +158,18 @@ static void print_work(const struct verdict *verdict,
 	char list[LIST_SIZE] = "";
 
 	if (verdict->model[0])
-		text_append(list, sizeof(list), "model %s", verdict->model);
+		text_list(list, sizeof(list), "", ", ", "model %s",
+			  verdict->model);
 	if (verdict->dataset[0])
-		text_append(list, sizeof(list), "%sdata set %s", comma(list),
-			    verdict->dataset);
+		text_list(list, sizeof(list), "", ", ", "data set %s",
+			  verdict->dataset);
 	if (verdict->global_batch > 0)
-		text_append(list, sizeof(list), "%sglobal batch %ld",
-			    comma(list), verdict->global_batch);
+		text_list(list, sizeof(list), "", ", ", "global batch %ld",
+			  verdict->global_batch);
 	if (verdict->iterations > 0)
-		text_append(list, sizeof(list), "%s%ld iteration%s a process",
-			    comma(list), verdict->iterations,
-			    plural(verdict->iterations));
+		text_list(list, sizeof(list), "", ", ",
+			  "%ld iteration%s a process", verdict->iterations,
+			  plural(verdict->iterations));
 	if (list[0])
 		print_note(out, options, "%s: %s", verdict->target, list);
 }
@@ -215,10 +211,10 @@ static void print_ungated(const struct verdict *verdict,
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		if (isfinite(all[i].base) && isfinite(all[i].head))
-			text_append(list, sizeof(list), "%s%s %.*f and %.*f%s",
-				    list[0] ? "; " : "", all[i].name,
-				    all[i].decimals, all[i].base,
-				    all[i].decimals, all[i].head, all[i].unit);
+			text_list(list, sizeof(list), "", "; ",
+				  "%s %.*f and %.*f%s", all[i].name,
+				  all[i].decimals, all[i].base,
+				  all[i].decimals, all[i].head, all[i].unit);
 	if (list[0])
 		print_note(out, options, "%s, not gated, base and head: %s",
 			   verdict->target, list);

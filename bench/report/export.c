@@ -147,14 +147,6 @@ static int is_terminal(const char *path)
 	return path && strcmp(path, "-") == 0;
 }
 
-/* In the order of the printers. */
-static void list_paths(const struct export_paths *paths, const char *list[3])
-{
-	list[0] = paths->csv;
-	list[1] = paths->json;
-	list[2] = paths->markdown;
-}
-
 int export_uses_terminal(const struct export_paths *paths)
 {
 	return is_terminal(paths->csv) || is_terminal(paths->json) ||
@@ -163,21 +155,19 @@ int export_uses_terminal(const struct export_paths *paths)
 
 int export_check(const struct export_paths *paths, struct error *err)
 {
-	const char *list[3];
-	int i, terminals = 0;
+	const char *const list[] = { paths->csv, paths->json, paths->markdown };
+	int terminals = 0;
 
-	list_paths(paths, list);
-	for (i = 0; i < 3; i++)
+	for (int i = 0; i < 3; i++)
 		terminals += is_terminal(list[i]);
 	if (terminals > 1)
 		return error_set(err, ERROR_USAGE, "only one of --export-csv, "
 				 "--export-json and --export-markdown can be "
 				 "-, give the others a file");
-	for (i = 0; i < 3; i++) {
+	for (int i = 0; i < 3; i++)
 		if (list[i] && !is_terminal(list[i]) &&
 		    file_check(list[i], err))
 			return -1;
-	}
 	return 0;
 }
 
@@ -190,17 +180,16 @@ int export_write(const struct campaign *campaign,
 						     print_markdown };
 	struct results results;
 	const struct report report = { campaign, &results, options };
-	const char *list[3];
+	const char *const list[] = { paths->csv, paths->json, paths->markdown };
 	struct error each;
-	int i, failed, rc = 0;
+	int failed, rc = 0;
 
-	list_paths(paths, list);
 	if (!list[0] && !list[1] && !list[2])
 		return 0;
 	if (results_build(&results, campaign, RESULTS_ALL,
 			  options->include_warmup, err))
 		return -1;
-	for (i = 0; i < 3; i++) {
+	for (int i = 0; i < 3; i++) {
 		if (!list[i])
 			continue;
 		failed = is_terminal(list[i]) ?

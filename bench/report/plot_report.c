@@ -1,7 +1,6 @@
 /* report.html: tables, pictures, machine, and how to measure it again. */
 #include "bench/report/plot.h"
 
-#include <ctype.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 #include "bench/report/table_view.h"
 #include "bench/system/file.h"
 #include "bench/system/text.h"
+#include "bench/system/words.h"
 #include "models/model.h"
 
 /* Made from bench/report/report.css, one string a line. */
@@ -216,34 +216,15 @@ static void print_machines(FILE *out, const struct report *report)
 	fputs("</tbody>\n</table>\n</div>\n</section>\n", out);
 }
 
-/* One word of a shell's command: in quotes unless it is plain. */
+/* One word of a shell's command. */
 static void print_word(FILE *out, const char *text)
 {
-	char word[8192];
-	const char *at = word;
+	char clean[8192], word[4 * sizeof(clean)] = "";
 
-	text_clean(word, sizeof(word), text, TEXT_LINES);
-	while (*at && (isalnum((unsigned char)*at) ||
-		       strchr("_@%+:,./-", *at)))
-		at++;
+	text_clean(clean, sizeof(clean), text, TEXT_LINES);
+	words_append(word, sizeof(word), clean);
 	fputc(' ', out);
-	if (*word && !*at) {
-		fputs(word, out);
-		return;
-	}
-	fputs("&#39;", out);
-	for (at = word; *at; at++) {
-		const char one[2] = { *at, '\0' };
-
-		/* Out of the quotes, a quote, and into them again. */
-		if (*at == '\'')
-			fputs("&#39;\\&#39;&#39;", out);
-		else if ((unsigned char)*at >= 0x80)
-			fputc(*at, out);
-		else
-			text_print(out, one, TEXT_HTML | TEXT_LINES);
-	}
-	fputs("&#39;", out);
+	text_print(out, word, TEXT_HTML | TEXT_LINES);
 }
 
 static void print_option(FILE *out, const char *name, const char *value)
