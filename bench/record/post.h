@@ -45,6 +45,8 @@ int post_data_differs(const struct run *run);
 /* What has to be said wherever they are shown. */
 extern const char *const post_notes[]; /* ends with NULL */
 
+enum { POST_MOST_ROWS = 3 }; /* of a table, with the end */
+
 /* What another post says of its training on some device: the two ends of a
  * range, or one number twice. */
 struct post_training {
@@ -69,12 +71,12 @@ struct post_network {
 	long images;	  /* that its times are for */
 	const char *unit; /* of these: s, min or h ... */
 	double unit_s;	  /* ... and its seconds */
-	struct post_training trainings[3];
+	struct post_training trainings[POST_MOST_ROWS];
 	/* Said of its speed-up, before what ours is at equal batches. */
 	const char *speedup;
 	const char *notes[3]; /* end with NULL */
 	int batch; /* of a forward pass */
-	struct post_inference inferences[3];
+	struct post_inference inferences[POST_MOST_ROWS];
 	const char *inference_note;
 };
 

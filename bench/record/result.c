@@ -106,13 +106,12 @@ static void add_row(struct sums *sums, const struct observation *row)
 static double time_to_epoch(const struct observation *const *rows,
 			    size_t row_count, long last)
 {
-	const struct observation *row;
 	double elapsed = 0;
 	long seen = 0;
-	size_t i;
 
-	for (i = 0; i < row_count; i++) {
-		row = rows[i];
+	for (size_t i = 0; i < row_count; i++) {
+		const struct observation *row = rows[i];
+
 		if (!row_counts(row) || strcmp(row->phase, "epoch") ||
 		    observation_is_modelled(row) || row->epoch < 1 ||
 		    row->epoch > last)
@@ -260,16 +259,16 @@ static void set_results(struct result *result, const struct run *run,
 		  either(sums->loss, run->final_loss) : sums->loss, 1);
 }
 
+const char *const outcome_names[] = {
+	[OUTCOME_NONE] = "-",	       [OUTCOME_OK] = "ok",
+	[OUTCOME_PARTIAL] = "partial", [OUTCOME_ERROR] = "error",
+	[OUTCOME_SKIPPED] = "skipped",
+};
+
 static enum outcome outcome_of(const struct run *run)
 {
-	static const char *const names[] = {
-		[OUTCOME_OK] = "ok",
-		[OUTCOME_PARTIAL] = "partial",
-		[OUTCOME_SKIPPED] = "skipped",
-	};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (names[i] && !strcmp(run->status, names[i]))
+	for (int i = OUTCOME_OK; i <= OUTCOME_SKIPPED; i++)
+		if (!strcmp(run->status, outcome_names[i]))
 			return (enum outcome)i;
 	return OUTCOME_ERROR;
 }

@@ -87,6 +87,7 @@ enum outcome {
 	OUTCOME_ERROR,	 /* has no numbers */
 	OUTCOME_SKIPPED	 /* likewise */
 };
+extern const char *const outcome_names[]; /* "-", and those of runs.csv */
 
 struct result {
 	const struct line *line; /* that it is a cell of */

@@ -74,7 +74,6 @@ static int place_runs(struct maker *maker, struct error *err)
 	const size_t room = results->run_count + 1;
 	struct met met = { .repetitions = calloc(room, sizeof(int)) };
 	int failed = 0;
-	size_t i;
 
 	results->targets = malloc(room * sizeof(*results->targets));
 	maker->places = malloc(room * sizeof(*maker->places));
@@ -82,7 +81,7 @@ static int place_runs(struct maker *maker, struct error *err)
 	if (!met.repetitions || !results->targets || !maker->places ||
 	    !maker->setups)
 		failed = error_memory(err, "targets");
-	for (i = 0; i < results->run_count && !failed; i++)
+	for (size_t i = 0; i < results->run_count && !failed; i++)
 		failed = place_run(maker, &met, i, err);
 	names_free(&met.targets);
 	names_free(&met.setups);
@@ -152,9 +151,9 @@ static int measure_runs(struct maker *maker, struct error *err)
 {
 	struct results *results = maker->results;
 	const struct observation *const *rows;
-	size_t i, count;
+	size_t count;
 
-	for (i = 0; i < results->run_count; i++) {
+	for (size_t i = 0; i < results->run_count; i++) {
 		const struct place *place = &maker->places[i];
 		const struct line *line =
 			&results->lines[maker->setups[place->setup].line +
@@ -473,9 +472,7 @@ int results_have_times(const struct results *results)
 
 void results_free(struct results *results)
 {
-	int i;
-
-	for (i = 0; i < results->line_count; i++)
+	for (int i = 0; i < results->line_count; i++)
 		free(results->lines[i].cells);
 	free(results->lines);
 	free(results->targets);

@@ -13,18 +13,16 @@ struct known {
 static int know_runs(struct known *known, const struct campaign *campaign,
 		     struct error *err)
 {
-	const struct run *run;
-	int count, number;
-	size_t i;
-
 	known->firsts = malloc((campaign->run_count + 1) *
 			       sizeof(*known->firsts));
 	if (!known->firsts)
 		return error_memory(err, "runs");
-	for (i = 0; i < campaign->run_count; i++) {
-		run = &campaign->runs[i];
-		count = known->campaigns.count;
-		number = names_number(&known->campaigns, run->campaign_id, err);
+	for (size_t i = 0; i < campaign->run_count; i++) {
+		const struct run *run = &campaign->runs[i];
+		const int count = known->campaigns.count;
+		const int number = names_number(&known->campaigns,
+						run->campaign_id, err);
+
 		if (number < 0 ||
 		    names_number(&known->ids, run->run_id, err) < 0)
 			return -1;
@@ -106,7 +104,6 @@ static void run_from_rows(struct run *run, const struct known *known,
 	const char *status = "partial";
 	const char *reason = rows_end;
 	const struct run *first;
-	size_t i;
 
 	row_clear(&run_rows, run);
 	snprintf(run->run_id, sizeof(run->run_id), "%s", rows[0]->run_id);
@@ -118,7 +115,7 @@ static void run_from_rows(struct run *run, const struct known *known,
 		       sizeof(run->campaign_id));
 		memcpy(run->label, first->label, sizeof(run->label));
 	}
-	for (i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		if (strcmp(rows[i]->status, "ok") != 0) {
 			status = rows[i]->status;
 			reason = rows[i]->reason;
@@ -141,15 +138,14 @@ int results_gather_runs(struct results *results,
 {
 	const size_t *starts = groups->starts;
 	struct known known = { .firsts = NULL };
-	int group, failed = know_runs(&known, campaign, err);
-	size_t i;
+	int failed = know_runs(&known, campaign, err);
 
 	results->runs = malloc((campaign->run_count +
 				(size_t)groups->ids.count + 1) *
 			       sizeof(*results->runs));
 	if (!results->runs)
 		failed = error_memory(err, "runs");
-	for (i = 0; i < campaign->run_count && !failed; i++) {
+	for (size_t i = 0; i < campaign->run_count && !failed; i++) {
 		struct run *run = &results->runs[results->run_count];
 
 		if (is_compared(&campaign->runs[i]) ||
@@ -159,7 +155,7 @@ int results_gather_runs(struct results *results,
 		mark_cut_rows(run, groups);
 		results->run_count++;
 	}
-	for (group = 0; group < groups->ids.count && !failed; group++) {
+	for (int group = 0; group < groups->ids.count && !failed; group++) {
 		const struct observation **rows = &groups->rows[starts[group]];
 		struct run *run = &results->runs[results->run_count];
 

@@ -30,9 +30,7 @@ enum { METRICS = sizeof(metrics) / sizeof(metrics[0]) };
 
 int results_find_target(const struct results *results, const char *target)
 {
-	int i;
-
-	for (i = 0; i < results->target_count; i++)
+	for (int i = 0; i < results->target_count; i++)
 		if (strcmp(results->targets[i], target) == 0)
 			return i;
 	return -1;
@@ -147,9 +145,7 @@ static const char *refuse(enum metric metric, const struct sample *first,
 
 static void replace_by_logs(struct sample *sample)
 {
-	size_t i;
-
-	for (i = 0; i < sample->count; i++)
+	for (size_t i = 0; i < sample->count; i++)
 		sample->values[i] = log(sample->values[i]);
 }
 
@@ -220,9 +216,9 @@ static int add_target(struct comparison *comparison,
 		      const struct compared *target, struct error *err)
 {
 	struct sample first, second = { 0 };
-	int i, failed = 0;
+	int failed = 0;
 
-	for (i = 0; i < METRICS && !failed; i++) {
+	for (int i = 0; i < METRICS && !failed; i++) {
 		failed = sample_make(&first, comparison->first, target->first,
 				     metrics[i].metric, err) ||
 			 sample_make(&second, comparison->second,
@@ -241,11 +237,10 @@ static int no_target(const struct comparison *comparison, struct error *err)
 	const struct results *first = comparison->first;
 	const struct results *second = comparison->second;
 	char ours[200] = "", theirs[200] = "";
-	int i;
 
-	for (i = 0; i < first->target_count; i++)
+	for (int i = 0; i < first->target_count; i++)
 		error_list(ours, sizeof(ours), first->targets[i]);
-	for (i = 0; i < second->target_count; i++)
+	for (int i = 0; i < second->target_count; i++)
 		error_list(theirs, sizeof(theirs), second->targets[i]);
 	return error_set(err, ERROR_INPUT, "no target has finished runs in "
 			 "both: %.300s has %s, and %.300s has %s",
@@ -257,7 +252,6 @@ static int find_targets(struct comparison *comparison, struct error *err)
 {
 	const struct results *first = comparison->first;
 	const struct results *second = comparison->second;
-	int i;
 
 	if (first->target_count > COMPARE_MOST_TARGETS ||
 	    second->target_count > COMPARE_MOST_TARGETS)
@@ -268,7 +262,7 @@ static int find_targets(struct comparison *comparison, struct error *err)
 				     sizeof(*comparison->targets));
 	if (!comparison->targets)
 		return error_memory(err, "a comparison");
-	for (i = 0; i < first->target_count; i++) {
+	for (int i = 0; i < first->target_count; i++) {
 		const char *name = first->targets[i];
 		const int other = results_find_target(second, name);
 
@@ -296,7 +290,7 @@ int compare_build(struct comparison *comparison, const struct results *first,
 		  const char *first_name, const struct results *second,
 		  const char *second_name, struct error *err)
 {
-	int i, failed;
+	int failed;
 
 	*comparison = (struct comparison){ .first = first, .second = second,
 					   .first_name = first_name,
@@ -307,7 +301,7 @@ int compare_build(struct comparison *comparison, const struct results *first,
 					  METRICS * sizeof(*comparison->rows));
 	if (!failed && !comparison->rows)
 		failed = error_memory(err, "a comparison");
-	for (i = 0; i < comparison->target_count && !failed; i++)
+	for (int i = 0; i < comparison->target_count && !failed; i++)
 		failed = add_target(comparison, &comparison->targets[i], err);
 	if (!failed)
 		failed = check_equal(comparison, err) ||

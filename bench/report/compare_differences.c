@@ -77,9 +77,7 @@ static int list_both(struct difference *difference,
 /* Do the differences of all targets say the same? */
 static int is_general(const struct difference *all, int count)
 {
-	int i;
-
-	for (i = 1; i < count; i++)
+	for (int i = 1; i < count; i++)
 		if (all[i].differs != all[0].differs ||
 		    strcmp(all[i].first, all[0].first) ||
 		    strcmp(all[i].second, all[0].second))
@@ -94,9 +92,9 @@ static int add_column(struct comparison *comparison,
 	struct difference *all =
 		&comparison->differences[comparison->difference_count];
 	const int count = comparison->target_count;
-	int i, kept = 0;
+	int kept = 0;
 
-	for (i = 0; i < count; i++) {
+	for (int i = 0; i < count; i++) {
 		const struct compared *target = &comparison->targets[i];
 
 		all[i].group = setting->group;
@@ -109,7 +107,7 @@ static int add_column(struct comparison *comparison,
 		all[0].target = NULL;
 		kept = all[0].differs;
 	} else {
-		for (i = 0; i < count; i++)
+		for (int i = 0; i < count; i++)
 			if (all[i].differs)
 				all[kept++] = all[i];
 	}
@@ -119,14 +117,12 @@ static int add_column(struct comparison *comparison,
 
 int compare_differences(struct comparison *comparison, struct error *err)
 {
-	int i;
-
 	comparison->differences = malloc((size_t)comparison->target_count *
 					 (size_t)run_setting_count *
 					 sizeof(*comparison->differences));
 	if (!comparison->differences)
 		return error_memory(err, "a comparison");
-	for (i = 0; i < run_setting_count; i++)
+	for (int i = 0; i < run_setting_count; i++)
 		if (add_column(comparison, &run_settings[i], err))
 			return -1;
 	return 0;

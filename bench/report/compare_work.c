@@ -19,25 +19,10 @@ static long epoch_images(const struct run *run)
 	return images;
 }
 
-static long iteration_images(const struct run *run)
-{
-	return run->global_batch;
-}
-
-static long passes_of(const struct run *run)
-{
-	return run->passes;
-}
-
 /* Of each test; 0: there were none. */
 static long test_images(const struct run *run)
 {
 	return run->test_s <= 0 ? 0 : run_tested(run);
-}
-
-static long image_size(const struct run *run)
-{
-	return run->image_size;
 }
 
 #define OF(metric) (1u << METRIC_##metric)
@@ -45,17 +30,24 @@ static long image_size(const struct run *run)
 /* What a metric is of; what is not known differs from nothing. */
 static const struct aspect {
 	unsigned metrics;
+	const char *column; /* NULL: what value() makes of several */
 	long (*value)(const struct run *run);
 	const char *before, *behind; /* the first of the two values */
 } aspects[] = {
-	{ ~0u, image_size, "images of ", " pixels a side" },
-	{ OF(ITER), iteration_images, "iterations of ", " images" },
-	{ OF(LOOP), passes_of, "passes: ", "" },
-	{ OF(LOOP) | OF(EPOCH) | OF(ACCURACY), epoch_images, "epochs of ",
+	{ ~0u, "image_size", NULL, "images of ", " pixels a side" },
+	{ OF(ITER), "global_batch", NULL, "iterations of ", " images" },
+	{ OF(LOOP), "passes", NULL, "passes: ", "" },
+	{ OF(LOOP) | OF(EPOCH) | OF(ACCURACY), NULL, epoch_images, "epochs of ",
 	  " images" },
-	{ OF(LOOP) | OF(EPOCH), test_images, "tests of ", " images" },
-	{ OF(LOOP) | OF(ACCURACY), run_epochs_done, "epochs: ", "" },
+	{ OF(LOOP) | OF(EPOCH), NULL, test_images, "tests of ", " images" },
+	{ OF(LOOP) | OF(ACCURACY), NULL, run_epochs_done, "epochs: ", "" },
 };
+
+static long value_of(const struct aspect *aspect, const struct run *run)
+{
+	return aspect->value ? aspect->value(run) :
+		cell_int(row_column(&run_rows, aspect->column), run);
+}
 
 _Static_assert(METRIC_COUNT <= 32, "metrics are bits of an unsigned");
 
@@ -81,8 +73,8 @@ static void runs_text(char text[64], const struct run *first,
 			 second->dataset);
 	for (size_t i = 0; !text[0] && i < sizeof(aspects) / sizeof(aspects[0]);
 	     i++) {
-		const long one = aspects[i].value(first);
-		const long other = aspects[i].value(second);
+		const long one = value_of(&aspects[i], first);
+		const long other = value_of(&aspects[i], second);
 
 		if (aspects[i].metrics >> metric & 1 && one != CELL_NO_INT &&
 		    other != CELL_NO_INT && one != other)

@@ -56,12 +56,22 @@ static void print_context(FILE *out, const struct report *report)
 	fputc('}', out);
 }
 
+static void print_rows(FILE *out, const struct row_kind *kind, const void *rows,
+		       size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		fputs(i ? ",\n" : "\n", out);
+		json_write_row(out, kind,
+			       (const char *)rows + i * kind->row_size, NULL);
+	}
+}
+
 static int print_json(FILE *out, const void *context, struct error *err)
 {
 	const struct report *report = context;
 	const struct results *results = report->results;
 	struct summary *rows = NULL;
-	size_t count = 0, i;
+	size_t count = 0;
 
 	if (summary_build(results, &rows, &count, err))
 		return -1;
@@ -70,15 +80,9 @@ static int print_json(FILE *out, const void *context, struct error *err)
 	fputs(",\n\"context\": ", out);
 	print_context(out, report);
 	fputs(",\n\"runs\": [", out);
-	for (i = 0; i < results->run_count; i++) {
-		fputs(i ? ",\n" : "\n", out);
-		json_write_row(out, &run_rows, &results->runs[i], NULL);
-	}
+	print_rows(out, &run_rows, results->runs, results->run_count);
 	fputs("\n],\n\"summary\": [", out);
-	for (i = 0; i < count; i++) {
-		fputs(i ? ",\n" : "\n", out);
-		json_write_row(out, &summary_rows, &rows[i], NULL);
-	}
+	print_rows(out, &summary_rows, rows, count);
 	fputs("\n]\n}\n", out);
 	free(rows);
 	return 0;

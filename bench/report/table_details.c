@@ -43,16 +43,11 @@ enum { QUANTITIES = sizeof(quantities) / sizeof(quantities[0]) };
 static void status_text(char text[GRID_TEXT], const struct result *cell)
 {
 	const int all = cell->line->repetitions;
-	static const char *const names[] = {
-		[OUTCOME_NONE] = "-",	      [OUTCOME_OK] = "ok",
-		[OUTCOME_PARTIAL] = "partial", [OUTCOME_ERROR] = "error",
-		[OUTCOME_SKIPPED] = "skipped",
-	};
 
 	if (cell->outcome == OUTCOME_OK && cell->runs < all)
 		snprintf(text, GRID_TEXT, "ok, %d of %d", cell->runs, all);
 	else
-		snprintf(text, GRID_TEXT, "%s", names[cell->outcome]);
+		snprintf(text, GRID_TEXT, "%s", outcome_names[cell->outcome]);
 }
 
 static void set_property(const struct grid *grid, int row, int column,

@@ -116,8 +116,8 @@ void format_quartiles(char text[GRID_TEXT], const struct stats *stats,
 void print_html(FILE *out, const char *before, const char *text,
 		const char *after);
 
-/* A line, wrapped for a terminal; it is cleaned here, but for what stands before
- * it. And one under a table. */
+/* A line, wrapped for a terminal, that is cleaned here, but for what is before
+ * it; and one under a table. */
 void print_line(FILE *out, const struct table_options *options,
 		const char *before, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));

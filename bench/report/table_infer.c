@@ -123,18 +123,12 @@ int view_inference(const struct view *view, const struct line *line,
 		[LIFT] = "lift",       [SETUP] = "start-up", [CPUS] = "CPUs",
 	};
 	const struct post_network *network = find_network(find_settings(line));
-	const int most = network ? (int)(sizeof(network->inferences) /
-					 sizeof(network->inferences[0])) : 0;
 	const struct result *first = line_first_rate(line), *cell;
-	const struct short_text passes = passes_text(line);
-	char done[64];
 	struct grid grid;
 
-	if (target_grid(view, &grid, heads, HEADS, most, err))
+	if (target_grid(view, &grid, heads, HEADS, err))
 		return -1;
-	snprintf(done, sizeof(done), "%s%.40s", passes.text[0] ? ", " : "",
-		 passes.text);
-	target_grid_title(view, &grid, line, done, "");
+	target_grid_title(view, &grid, line, passes_text(line).text, "", "");
 	for (int at = 0; (cell = next_target(line, &at));)
 		fill_cell(&grid, cell, first, view->options);
 	if (network)

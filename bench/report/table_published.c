@@ -76,12 +76,10 @@ static int draw(const struct view *view, const struct line *line,
 		[TIME] = network->unit,
 		[FROM] = "extrapolated\nfrom",
 	};
-	const int most = (int)(sizeof(network->trainings) /
-			       sizeof(network->trainings[0]));
 	const struct result *cell;
 	struct grid grid;
 
-	if (target_grid(view, &grid, heads, HEADS, most, err))
+	if (target_grid(view, &grid, heads, HEADS, err))
 		return -1;
 	snprintf(grid.title, GRID_TITLE, "Training on %ld images, here and in "
 		 "%s", network->images, network->post);

@@ -132,17 +132,15 @@ static int has_extrapolated(const struct line *line)
 static void fill_title(const struct view *view, const struct line *line,
 		       struct grid *grid)
 {
-	const struct short_text epochs = epochs_text(line);
-	char done[200], spread[80], cut[120];
+	char spread[80], cut[120];
 
 	cut_text(cut, sizeof(cut), line);
-	snprintf(done, sizeof(done), "%s%.40s%s", epochs.text[0] ? ", " : "",
-		 epochs.text, cut);
 	snprintf(spread, sizeof(spread), ", %s between %s%s",
 		 plus_minus(view->options),
 		 line->repetitions == 1 ? "iterations" : "runs",
 		 line->repetitions > 1 && has_interval(line) ? ", [95 %]" : "");
-	target_grid_title(view, grid, line, done, spread);
+	target_grid_title(view, grid, line, epochs_text(line).text, cut,
+			  spread);
 }
 
 static int draw_setup(const struct view *view, const struct line *line,
@@ -160,7 +158,7 @@ static int draw_setup(const struct view *view, const struct line *line,
 	const struct result *cell;
 	struct grid grid;
 
-	if (target_grid(view, &grid, heads, HEADS, 0, err))
+	if (target_grid(view, &grid, heads, HEADS, err))
 		return -1;
 	fill_title(view, line, &grid);
 	for (int at = 0; (cell = next_target(line, &at));)

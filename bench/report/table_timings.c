@@ -36,7 +36,8 @@ static int is_estimated(const struct line *line, enum metric estimate)
 {
 	const struct result *cell;
 
-	for (int at = 0; line_is_setup(line) && (cell = next_target(line, &at));)
+	for (int at = 0; line_is_setup(line) &&
+			 (cell = next_target(line, &at));)
 		if (cell->values[estimate].count)
 			return 1;
 	return 0;

@@ -217,19 +217,17 @@ void view_verified(const struct view *view, const struct line *line,
 	if (!verified.targets)
 		return;
 	command_text(command, sizeof(command), line);
-	text_append(text, sizeof(text), "%s", line_prefix(view, line).text);
 	if (verified.losses[0])
-		text_append(text, sizeof(text), "verified: first losses, "
-			    "within %.1g (%s)", verified.gap, verified.losses);
+		text_list(text, sizeof(text), "verified: ", ", ", "first "
+			  "losses, within %.1g (%s)", verified.gap,
+			  verified.losses);
 	if (verified.cores[0])
-		text_append(text, sizeof(text), "%sequal parameters of the "
-			    "cores of %s", verified.losses[0] ? ", " :
-			    "verified: ", verified.cores);
-	text_append(text, sizeof(text), "%snot verified: ",
-		    verified.losses[0] || verified.cores[0] ? "; " : "");
+		text_list(text, sizeof(text), "verified: ", ", ", "equal "
+			  "parameters of the cores of %s", verified.cores);
+	text_list(text, sizeof(text), "", "; ", "not verified: ");
 	if (verified.alone[0])
 		text_append(text, sizeof(text), "first losses of %s (no other "
 			    "begins alike), ", verified.alone);
-	text_append(text, sizeof(text), "gradients (%s)", command);
-	note_once(view, told, "%s", text);
+	note_once(view, told, "%s%sgradients (%s)",
+		  line_prefix(view, line).text, text, command);
 }

@@ -151,11 +151,10 @@ int view_grid(const struct view *view, struct grid *grid, int rows,
 }
 
 int target_grid(const struct view *view, struct grid *grid,
-		const char *const *heads, int columns, int more,
-		struct error *err)
+		const char *const *heads, int columns, struct error *err)
 {
-	if (grid_make(grid, heads, columns, view->results->target_count + more,
-		      err))
+	if (grid_make(grid, heads, columns,
+		      view->results->target_count + POST_MOST_ROWS, err))
 		return -1;
 	grid->unmarked = 1;
 	grid->rows = 0;
@@ -165,7 +164,7 @@ int target_grid(const struct view *view, struct grid *grid,
 
 void target_grid_title(const struct view *view, struct grid *grid,
 		       const struct line *line, const char *done,
-		       const char *spread)
+		       const char *cut, const char *spread)
 {
 	const struct run *run = find_settings(line);
 	const int named = setup_count(view->results) > 1 ||
@@ -173,8 +172,9 @@ void target_grid_title(const struct view *view, struct grid *grid,
 	char raw[GRID_TITLE], what[320] = "no runs.csv";
 
 	if (run)
-		snprintf(what, sizeof(what), "%s on %s%s%s", run->model,
-			 run->dataset[0] ? run->dataset : "unknown data", done,
+		snprintf(what, sizeof(what), "%s on %s%s%.40s%s%s", run->model,
+			 run->dataset[0] ? run->dataset : "unknown data",
+			 done[0] ? ", " : "", done, cut,
 			 unusual_text(run).text);
 	snprintf(raw, sizeof(raw), "%s%s%s%s; n=%d%s",
 		 named ? setup_name(line) : "", named ? ": " : "", what,
@@ -373,8 +373,8 @@ void grid_set_cpus(const struct grid *grid, int row, int column,
 	grid_set_number(grid, row, column, cpus, cpus == floor(cpus) ? 0 : 2);
 }
 
-int fill_target_row(struct grid *grid, const struct result *cell, int outcome,
-		    int setup, const struct table_options *options)
+void fill_target_row(struct grid *grid, const struct result *cell, int outcome,
+		     int setup, const struct table_options *options)
 {
 	const struct stats *setup_s = &cell->values[METRIC_SETUP];
 	const int row = grid->rows++;
@@ -389,7 +389,6 @@ int fill_target_row(struct grid *grid, const struct result *cell, int outcome,
 	if (cell->outcome == OUTCOME_ERROR || cell->outcome == OUTCOME_SKIPPED)
 		snprintf(grid_at(grid, row, outcome)->text, GRID_TEXT, "%s",
 			 cell->outcome == OUTCOME_ERROR ? "failed" : "skipped");
-	return row;
 }
 
 void note_p99(const struct view *view, const struct line *line)
@@ -397,7 +396,8 @@ void note_p99(const struct view *view, const struct line *line)
 	const struct result *cell;
 
 	for (int at = 0; (cell = next_cell(view->results, &at));) {
-		if ((line && cell->line != line) || !line_is_setup(cell->line) ||
+		if ((line && cell->line != line) ||
+		    !line_is_setup(cell->line) ||
 		    !cell->values[METRIC_P50].count ||
 		    cell->values[METRIC_P99].count)
 			continue;

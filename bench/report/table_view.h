@@ -45,15 +45,14 @@ struct title_text target_title(const struct view *view, int target);
 int view_grid(const struct view *view, struct grid *grid, int rows,
 	      struct error *err);
 
-/* One without rows, which has room for one a target and more; nothing is the
- * best of it. Its title: what a line has done, as ", 2 epochs", and behind n
- * what the spread is of. */
+/* One without rows, with room for one a target and for a post's; nothing is the
+ * best of it. Its title: what a line has done, as "2 epochs", and to what
+ * each was cut; behind n what the spread is of. */
 int target_grid(const struct view *view, struct grid *grid,
-		const char *const *heads, int columns, int more,
-		struct error *err);
+		const char *const *heads, int columns, struct error *err);
 void target_grid_title(const struct view *view, struct grid *grid,
 		       const struct line *line, const char *done,
-		       const char *spread);
+		       const char *cut, const char *spread);
 
 /* The label of a line, clean. suffix: behind its campaign's name; NULL: which
  * of the runs it is. */
@@ -128,9 +127,9 @@ void grid_set_cpus(const struct grid *grid, int row, int column,
 		   const struct run *run);
 /* Adds a row that is a target: its label, its start-up, and in the column
  * outcome what failed, which is seen there as well, since -q shows nothing
- * else. Returns which row it is. */
-int fill_target_row(struct grid *grid, const struct result *cell, int outcome,
-		    int setup, const struct table_options *options);
+ * else. */
+void fill_target_row(struct grid *grid, const struct result *cell, int outcome,
+		     int setup, const struct table_options *options);
 
 /* Of a setup that timed forward passes alone; a line is one of those. */
 int view_inference(const struct view *view, const struct line *line,

@@ -52,13 +52,11 @@ static size_t walsh_count(size_t n)
  */
 static void signed_rank_chances(size_t n, double *chances)
 {
-	size_t rank, w;
-
 	chances[0] = 1;
-	for (rank = 1; rank <= n; rank++) {
-		for (w = walsh_count(rank); w >= rank; w--)
+	for (size_t rank = 1; rank <= n; rank++) {
+		for (size_t w = walsh_count(rank); w >= rank; w--)
 			chances[w] = (chances[w] + chances[w - rank]) / 2;
-		for (w = 0; w < rank; w++)
+		for (size_t w = 0; w < rank; w++)
 			chances[w] /= 2;
 	}
 }
@@ -66,22 +64,22 @@ static void signed_rank_chances(size_t n, double *chances)
 int signed_rank_make(struct rank_test *test, const double *differences,
 		     size_t pairs, struct error *err)
 {
-	size_t i, j, at = 0;
+	size_t at = 0;
 
 	*test = (struct rank_test){ 0 };
 	if (pairs < 1 || pairs > SIGNED_RANK_MOST)
 		return error_set(err, ERROR_FAILED, "%zu pairs: the exact "
 				 "signed-rank test takes 1 to %d", pairs,
 				 SIGNED_RANK_MOST);
-	for (i = 0; i < pairs; i++)
+	for (size_t i = 0; i < pairs; i++)
 		if (!isfinite(differences[i]))
 			return error_set(err, ERROR_FAILED, "pair %zu of %zu "
 					 "has no finite difference", i + 1,
 					 pairs);
 	if (rank_test_open(test, walsh_count(pairs), err))
 		return -1;
-	for (i = 0; i < pairs; i++)
-		for (j = i; j < pairs; j++) /* halves never overflow */
+	for (size_t i = 0; i < pairs; i++)
+		for (size_t j = i; j < pairs; j++) /* halves never overflow */
 			test->values[at++] =
 				differences[i] / 2 + differences[j] / 2;
 	signed_rank_chances(pairs, test->cdf);
@@ -102,9 +100,8 @@ static void row_extend(double *row, const double *shorter, size_t i, size_t j)
 {
 	double of_first = (double)i / (double)(i + j);
 	double of_second = (double)j / (double)(i + j);
-	size_t u;
 
-	for (u = i * j + 1; u-- > 0;)
+	for (size_t u = i * j + 1; u-- > 0;)
 		row[u] = of_second * (u >= i ? shorter[u - i] : 0) +
 			 of_first * row[u];
 }
@@ -115,14 +112,13 @@ static int rank_sum_chances(double *chances, size_t first, size_t second,
 {
 	const size_t width = first * second + 1;
 	double *rows = calloc((second + 1) * width, sizeof(*rows));
-	size_t i, j;
 
 	if (!rows)
 		return error_memory(err, "the distribution of a rank sum");
-	for (j = 0; j <= second; j++)
+	for (size_t j = 0; j <= second; j++)
 		rows[j * width] = 1;
-	for (i = 1; i <= first; i++)
-		for (j = 1; j <= second; j++)
+	for (size_t i = 1; i <= first; i++)
+		for (size_t j = 1; j <= second; j++)
 			row_extend(rows + j * width, rows + (j - 1) * width, i,
 				   j);
 	memcpy(chances, rows + second * width, width * sizeof(*chances));

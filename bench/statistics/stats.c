@@ -34,16 +34,15 @@ struct stats stats_compute(double *values, size_t count)
 {
 	struct stats stats = { 0, NAN, NAN, NAN, NAN, NAN, NAN, NAN };
 	double sum = 0, squares = 0;
-	size_t i;
 
 	if (count == 0)
 		return stats;
 	stats_sort(values, count);
-	for (i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		sum += values[i];
 	stats.count = count;
 	stats.mean = sum / (double)count;
-	for (i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		squares += (values[i] - stats.mean) * (values[i] - stats.mean);
 	stats.std = sqrt(squares / (double)count);
 	stats.median = stats_quantile(values, count, .5);
