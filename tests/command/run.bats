@@ -34,6 +34,19 @@ file() {
 	none_running "$(cat left)" "$(cat deaf)"
 }
 
+@test "a file is found by its name alone" {
+	mkdir -p build/tests tests/command
+	cp "$RUN" tests/run
+	ln -s "$(dirname "$BENCH")/tests/supervise" build/tests/supervise
+	file build/tests/test_a :
+	echo '@test "b" { true; }' >tests/command/b.bats
+	BENCH='' run -0 tests/run test_a b.bats
+	[[ "${lines[0]}" == "ok build/tests/test_a: 1 passed, 0 failed"* ]]
+	[[ "${lines[1]}" == "ok tests/command/b.bats: 1 passed, 0 failed"* ]]
+	BENCH='' run -1 tests/run test_b
+	[[ "$output" == *"FAILED build/tests/test_b: 0 passed, 1 failed"* ]]
+}
+
 @test "a case that fails ends what it had started" {
 	sed 's/^case/@test/' >case.bats <<-END
 	load $BATS_TEST_DIRNAME/command.sh
