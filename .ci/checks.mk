@@ -90,7 +90,7 @@ $(FUZZERS): $B/%: $O/tests/fuzz/%.o $(LIBRARY)
 # Each header alone gives a file that compiles.
 HEADERS_ALONE := $(patsubst %,alone/%,$(filter-out $(if $(MPI),,backends/mpi/%),\
 	$(wildcard models/*.h backends/*/*.h backends/*/*/*.h backends/*/*/*/*.h bench/*/*.h \
-	tests/*/*.h)))
+	tests/*.h tests/*/*.h)))
 check-headers: $(HEADERS_ALONE)
 $(HEADERS_ALONE): alone/%: | $O/needs
 	$Qecho '#include "$*"' | \

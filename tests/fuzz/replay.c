@@ -3,12 +3,8 @@
  * Files named on the command line are tried instead: what a fuzzer found.
  */
 #include <dirent.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/cmocka.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { MOST = 1 << 20, FEWEST = 10 };

@@ -5,18 +5,9 @@
 #ifndef TESTS_LINEAR_RUN_H
 #define TESTS_LINEAR_RUN_H
 
-#include <math.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "backends/cpu/kernels/linear/linear.h"
 #include "backends/host/host.h"
+#include "tests/cmocka.h"
 
 #define NEAR 1e-5 /* of an array's largest entry */
 #define UNTOUCHED 777

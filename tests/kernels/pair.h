@@ -6,10 +6,6 @@
 #ifndef TESTS_PAIR_H
 #define TESTS_PAIR_H
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "backends/contract/program.h"
 #include "models/random.h"
 #include "tests/kernels/skipping.h"

@@ -7,13 +7,8 @@
 #ifndef TESTS_SKIPPING_H
 #define TESTS_SKIPPING_H
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "backends/contract/backend.h"
+#include "tests/cmocka.h"
 
 #define MOST_IN_GROUP 64
 

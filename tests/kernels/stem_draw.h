@@ -2,16 +2,8 @@
 #ifndef TESTS_STEM_DRAW_H
 #define TESTS_STEM_DRAW_H
 
-#include <math.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "backends/cpu/kernels/stem/stem.h"
+#include "tests/cmocka.h"
 
 static inline void *allocate(size_t count, size_t size)
 {

@@ -5,10 +5,6 @@
 #ifndef TESTS_SUBJECT_H
 #define TESTS_SUBJECT_H
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "backends/contract/backend.h"
 #include "models/random.h"
 #include "tests/kernels/skipping.h"

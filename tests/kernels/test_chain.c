@@ -1,12 +1,6 @@
 /* What kernels made for chains of layers know of a step. */
 #include "backends/opencl/program/steps.h"
-
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdlib.h>
+#include "tests/cmocka.h"
 
 /* A program of a device that is not there, with steps of these lengths. */
 static const struct opencl_program *make(const struct model *model,

@@ -3,20 +3,13 @@
  * one fails or dies on the way. A core's body runs in a thread, where a check
  * of cmocka must not fail: it fails as any core does.
  */
-#include "backends/contract/allocator.h"
-#include "backends/parallel/transport.h"
-
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "backends/contract/allocator.h"
+#include "backends/parallel/transport.h"
+#include "tests/cmocka.h"
 
 #define MOST 8
 #define ROOM 10240 /* floats of a core */

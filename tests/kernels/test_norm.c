@@ -5,8 +5,6 @@
 
 #include "tests/kernels/variants.h"
 
-#include <math.h>
-
 #define ROWS 1000
 #define CHANNELS 531 /* a whole strip and a vector, and some */
 #define MOST_BUILDS 8

@@ -5,7 +5,6 @@
  */
 #include "tests/kernels/graph_models.h"
 #include "tests/kernels/subject.h"
-
 #include "backends/openblas/openblas.h"
 #include "backends/host/oracle.h"
 

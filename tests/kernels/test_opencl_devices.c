@@ -6,7 +6,6 @@
 #include <CL/cl.h>
 #include <dlfcn.h>
 #include <malloc.h>
-#include <stdlib.h>
 
 #include "backends/opencl/device/device.h"
 #include "tests/kernels/subject.h"

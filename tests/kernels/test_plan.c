@@ -1,12 +1,6 @@
 /* Rows of a graph, taken by solvers. */
 #include "backends/contract/plan.h"
-
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <string.h>
+#include "tests/cmocka.h"
 
 /* A solver that takes a chain of these kinds, whatever the options. */
 #define CHAIN(function, ...)                                                \

@@ -4,9 +4,6 @@
 
 #include "tests/kernels/subject.h"
 
-#include <math.h>
-#include <string.h>
-
 #define MOST_BUILDS 8
 #define MOST_VALUES (13 * 11 * 80)
 

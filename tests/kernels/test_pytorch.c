@@ -5,8 +5,6 @@
  */
 #include "tests/kernels/subject.h"
 
-#include <stdio.h>
-
 #include "backends/host/oracle.h"
 #include "backends/reference/layers.h"
 

@@ -4,7 +4,6 @@
  */
 #include "tests/kernels/graph_models.h"
 #include "tests/kernels/subject.h"
-
 #include "backends/reference/layers.h"
 
 #define BATCH 3

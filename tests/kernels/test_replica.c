@@ -7,8 +7,6 @@
 #include "tests/kernels/share.h"
 #include "tests/kernels/subject.h"
 
-#include <stdio.h>
-
 #define STEPS 2
 #define MOST 8
 #define PARAMETERS 2492 /* of the model tiny */

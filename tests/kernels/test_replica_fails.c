@@ -5,11 +5,10 @@
  */
 #include "backends/parallel/replica.h"
 
-#include "tests/kernels/subject.h"
-
 #include <signal.h>
-#include <stdio.h>
 #include <unistd.h>
+
+#include "tests/kernels/subject.h"
 
 #define GOOD 2	   /* iterations before */
 

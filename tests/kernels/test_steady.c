@@ -5,7 +5,6 @@
  */
 #include "backends/parallel/replica.h"
 
-#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>

@@ -1,8 +1,6 @@
 /* The gradient by the stem's second convolution, against plain loops. */
 #include "tests/kernels/stem_weights_problem.h"
 
-#include <string.h>
-
 #include "backends/cpu/kernels/kernels.h"
 
 #define NEAR 1e-5 /* of the largest entry */

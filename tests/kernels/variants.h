@@ -6,8 +6,6 @@
 #ifndef TESTS_VARIANTS_H
 #define TESTS_VARIANTS_H
 
-#include <stdio.h>
-
 #include "tests/kernels/subject.h"
 
 #define BATCH 32

@@ -2,13 +2,8 @@
 #ifndef TESTS_CAMPAIGNS_H
 #define TESTS_CAMPAIGNS_H
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "bench/record/campaign.h"
+#include "tests/cmocka.h"
 #include "tests/unit/rows.h"
 
 static inline void create(struct campaign *campaign, const char *dir,

@@ -6,17 +6,10 @@
 #ifndef TESTS_OWN_H
 #define TESTS_OWN_H
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <cmocka.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "bench/commands/measure.h"
 #include "bench/commands/run_command.h"
 #include "bench/verify/verify.h"
+#include "tests/cmocka.h"
 
 #define MOST_WORDS 24
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

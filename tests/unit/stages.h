@@ -2,15 +2,8 @@
 #ifndef TESTS_STAGES_H
 #define TESTS_STAGES_H
 
-#include <math.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <string.h>
-
 #include "bench/gate/gate.h"
+#include "tests/cmocka.h"
 
 #define PAIRS 20
 

@@ -2,14 +2,8 @@
 #ifndef TESTS_SYSTEMS_H
 #define TESTS_SYSTEMS_H
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <string.h>
-
 #include "bench/system/file.h"
+#include "tests/cmocka.h"
 #include "tests/unit/folder.h"
 
 #define GROUPS "proc/self/cgroup"

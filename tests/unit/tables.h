@@ -2,13 +2,8 @@
 #ifndef TESTS_TABLES_H
 #define TESTS_TABLES_H
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "bench/report/table.h"
+#include "tests/cmocka.h"
 #include "tests/unit/rows.h"
 
 static struct campaign campaign;

@@ -4,11 +4,6 @@
  */
 #include "bench/system/append.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <linux/magic.h>
 #include <signal.h>
 #include <sys/resource.h>

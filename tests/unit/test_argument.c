@@ -1,12 +1,6 @@
 /* What completions offer for an argument, told from its name in the help. */
 #include "bench/commands/argument.h"
-
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <string.h>
+#include "tests/cmocka.h"
 
 #define MOST_TEXT 8192
 

@@ -1,12 +1,6 @@
 /* Bounds of shares and of the gate's rates, against SciPy's beta.ppf. */
 #include "bench/statistics/stats.h"
-
-#include <math.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/cmocka.h"
 
 static void near(double value, double expected)
 {

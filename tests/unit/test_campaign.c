@@ -1,12 +1,6 @@
 /* A results folder: its rows are on the disk, whatever happens. */
 #include "bench/record/campaign.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "bench/report/export.h"
 #include "tests/unit/campaigns.h"
 #include "tests/unit/faults.h"

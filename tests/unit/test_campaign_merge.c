@@ -1,12 +1,6 @@
 /* Several processes in one results folder, at the same time. */
 #include "bench/record/campaign.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "bench/report/export.h"
 #include "tests/unit/campaigns.h"
 #include "tests/unit/faults.h"

@@ -2,7 +2,6 @@
  * have them. */
 #include "bench/system/kernel.h"
 
-#include <math.h>
 #include <unistd.h>
 
 #include "bench/record/machine.h"

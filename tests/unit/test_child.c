@@ -4,22 +4,15 @@
  */
 #include "bench/launch/child.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <errno.h>
-#include <math.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "bench/system/clock.h"
 #include "bench/system/kernel.h"
+#include "tests/cmocka.h"
 #include "tests/unit/folder.h"
 
 /* Not static, since the system's header may have read() inline. */

@@ -1,8 +1,6 @@
 /* Which ratios the first screen claims: intervals, CPUs and disturbed runs. */
 #include "bench/report/table.h"
 
-#include <math.h>
-
 #include "tests/unit/tables.h"
 
 /* cpu-2 with these seconds an iteration in three runs, beside cpu-1 with .4,

@@ -1,12 +1,6 @@
 /* What a user is shown of a run is in the file. */
 #include "bench/launch/collector.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "tests/unit/faults.h"
 
 static char *shown, *said;

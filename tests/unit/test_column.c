@@ -1,15 +1,6 @@
 /* The kinds of rows: no member without a column, and what is made of them. */
 #include "bench/record/column.h"
 
-#include <math.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "bench/system/text.h"
 #include "bench/train/peaks.h"
 #include "bench/record/result_rows.h"
@@ -19,6 +10,7 @@
 #include "bench/record/json.h"
 #include "bench/record/observation.h"
 #include "bench/record/run.h"
+#include "tests/cmocka.h"
 
 /* Each member of a row has its column: no gap that a number would fit in. */
 static void check_kind(const struct row_kind *kind)

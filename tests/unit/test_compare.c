@@ -1,13 +1,7 @@
 /* Two campaigns side by side: samples, ratios, intervals, what differs. */
 #include "bench/report/compare.h"
 
-#include <math.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "tests/cmocka.h"
 #include "tests/unit/rows.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -1,12 +1,6 @@
 /* Boxes of images: those of tests/images/make_images.py. */
 #include "bench/data/crop.h"
-
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdio.h>
+#include "tests/cmocka.h"
 
 static void boxes_are_drawn_as_by_torchvision(void **state)
 {

@@ -2,13 +2,6 @@
 #include "bench/record/csv.h"
 
 #include <locale.h>
-#include <math.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdlib.h>
 
 #include "bench/system/number.h"
 #include "tests/unit/rows.h"

@@ -1,14 +1,6 @@
 /* Data sets: what they are called, what is refused, what is generated. */
 #include "bench/data/dataset.h"
 #include "bench/options/option_table.h"
-
-#include <math.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "bench/data/dataset_files.h"
 #include "tests/unit/idx_files.h"
 #include "tests/kernels/skipping.h"

@@ -1,13 +1,9 @@
 /* Where data sets are looked for, and under which names. */
 #include "bench/data/dataset_files.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <errno.h>
 
+#include "tests/cmocka.h"
 #include "tests/unit/idx_files.h"
 
 static void names_are_spelled_in_four_ways(void **state)

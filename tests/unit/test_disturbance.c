@@ -1,7 +1,6 @@
 /* What else went on, from trees of files as systems have them. */
 #include "bench/system/kernel.h"
 
-#include <math.h>
 #include <unistd.h>
 
 #include "tests/unit/systems.h"

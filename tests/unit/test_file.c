@@ -4,12 +4,6 @@
  */
 #include "bench/system/file.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "tests/unit/faults.h"
 
 static void replace(const char *path, const char *text)

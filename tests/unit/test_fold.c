@@ -1,11 +1,6 @@
 /* Groups of the test: those of GroupKFold's first fold. */
 #include "bench/data/fold.h"
-
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/cmocka.h"
 
 /* By hand: 9 to fold 0, 8 to 1, 5 to 2, 4 (of group 4) to 3, 4 (of 1) to 4; 3
  * to 3, 2 to 4, both of 1 to 2. */

@@ -2,15 +2,10 @@
  * learned of them. */
 #include "bench/data/folder.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "bench/data/targets.h"
+#include "tests/cmocka.h"
 #include "tests/unit/idx_files.h"
 
 /* A file of one byte, and the folders above it. */

@@ -8,10 +8,6 @@
 #include "bench/train/training.h"
 
 #include "tests/kernels/subject.h"
-
-#include <stdio.h>
-#include <string.h>
-
 #include "bench/record/csv.h"
 
 #define GOLDEN "tests/golden/losses.csv"

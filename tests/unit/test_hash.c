@@ -1,14 +1,9 @@
 /* Hashes against published values. */
 #include "bench/system/hash.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
-#include <cmocka.h>
+
+#include "tests/cmocka.h"
 
 /* FIPS 180-4's example "abc", and the empty message. */
 static void sha256_is_right(void **state)

@@ -2,14 +2,10 @@
 #include "bench/data/idx.h"
 
 #include <fcntl.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include "tests/cmocka.h"
 #include "tests/unit/idx_files.h"
 
 #if defined(__has_feature)

@@ -1,14 +1,9 @@
 /* Image files: those of tests/images as Pillow decodes them, and bad ones. */
 #include "bench/data/image.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <string.h>
 #include <zlib.h>
 
+#include "tests/cmocka.h"
 #include "tests/unit/folder.h"
 
 #define IMAGES "tests/images/"

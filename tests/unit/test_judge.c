@@ -1,13 +1,8 @@
 /* Verdicts from rows: which stage counts, and counters without statistics. */
 #include "bench/gate/judge.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "bench/gate/pair.h"
+#include "tests/cmocka.h"
 #include "tests/unit/rows.h"
 
 static struct error err;

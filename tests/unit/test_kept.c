@@ -1,18 +1,11 @@
 /* Texts in the user's cache: which count, and which do not. */
 #include "bench/system/file.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "bench/system/hash.h"
+#include "tests/cmocka.h"
 #include "tests/unit/folder.h"
 
 #define FOLDER "found"

@@ -2,15 +2,10 @@
  * on. */
 #include "bench/launch/launcher_log.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include <cmocka.h>
+
+#include "tests/cmocka.h"
 
 #define RULE "----------------------------------------" \
 	     "----------------------------------------\n"

@@ -2,7 +2,6 @@
 #include "bench/train/training.h"
 
 #include "tests/unit/runs.h"
-
 #include "bench/data/dataset.h"
 
 static void losses_fall(void **state)

@@ -1,17 +1,11 @@
 /* Which samples a core gets, in which order, and as which numbers. */
 #include "bench/data/loader.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "backends/parallel/replica.h"
 #include "models/random.h"
+#include "tests/cmocka.h"
 
 #define TRAIN 23
 #define TEST 11

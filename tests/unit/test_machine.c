@@ -1,8 +1,6 @@
 /* What a machine is told by, and in what two of them differ. */
 #include "bench/record/machine.h"
 
-#include <math.h>
-
 #include "tests/unit/systems.h"
 
 #define CPUINFO "proc/cpuinfo"

@@ -1,12 +1,6 @@
 /* The networks: shapes, sizes and work against known numbers. */
 #include "models/model.h"
-
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <string.h>
+#include "tests/cmocka.h"
 
 static const struct model *find(const char *name)
 {

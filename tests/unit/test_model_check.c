@@ -1,13 +1,6 @@
 /* Networks that are none: each is refused in one sentence. */
 #include "models/model.h"
-
-#include <math.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <string.h>
+#include "tests/cmocka.h"
 
 /* A small network that is right; each case below spoils one thing. */
 static const struct layer right[] = {

@@ -1,13 +1,6 @@
 /* Texts that are numbered. */
 #include "bench/system/memory.h"
-
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdio.h>
-#include <string.h>
+#include "tests/cmocka.h"
 
 static void each_has_its_number(void **state)
 {

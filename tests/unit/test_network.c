@@ -1,13 +1,7 @@
 /* What an all-reduce costs: formulas by hand, and lines through points of which
  * the line is known. */
 #include "bench/record/network.h"
-
-#include <math.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/cmocka.h"
 
 #define NEAR 1e-12
 #define SIZES 7

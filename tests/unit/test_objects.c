@@ -1,18 +1,12 @@
 /* Which files a process has mapped, and whether one has changed. */
 #include "bench/system/objects.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/cmocka.h"
 #include "tests/unit/folder.h"
 
 static int has(const struct objects *objects, const char *part)

@@ -1,17 +1,11 @@
 /* The command line: what is understood, and what is refused in which words. */
 #include "bench/options/options.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "bench/commands/page.h"
 #include "bench/options/option_table.h"
+#include "tests/cmocka.h"
 
 #define MOST_WORDS 16
 

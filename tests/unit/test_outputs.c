@@ -1,19 +1,13 @@
 /* No output replaces a file of the same command, whatever option names it. */
 #include "bench/commands/outputs.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "bench/commands/argument.h"
 #include "bench/system/file.h"
+#include "tests/cmocka.h"
 
 static char folder[256];
 

@@ -1,12 +1,7 @@
 /* What is compared, from rows whose numbers are known. */
 #include "bench/gate/pair.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "tests/cmocka.h"
 #include "tests/unit/rows.h"
 
 static struct error err;

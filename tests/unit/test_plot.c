@@ -1,15 +1,8 @@
 /* What gnuplot may see of a text, and what becomes of what it drew. */
 #include "bench/report/plot.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
 #include "bench/report/plot_svg.h"
+#include "tests/cmocka.h"
 #include "tests/unit/rows.h"
 
 #define HEAD                                                                   \

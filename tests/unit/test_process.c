@@ -2,16 +2,8 @@
 #include "bench/system/process.h"
 
 #include <fcntl.h>
-#include <math.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -4,18 +4,10 @@
  */
 #include "models/random.h"
 
-#include <math.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include <zlib.h>
 
 #include "models/model.h"
+#include "tests/cmocka.h"
 
 #define SAMPLES 60000
 

@@ -1,11 +1,6 @@
 /* Random networks: what is refused, where no gradient could be compared. */
 #include "bench/verify/random_model.h"
-
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/cmocka.h"
 
 #define BATCH_WAY(rows) (rows) /* behind one way for each row to be removed */
 

@@ -1,15 +1,8 @@
 /* How networks are trained: what a recipe may say, and its learning rates. */
 #include "models/recipe.h"
 
-#include <math.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <string.h>
-
 #include "models/model.h"
+#include "tests/cmocka.h"
 
 static const struct recipe *recipe_of(const char *name)
 {

@@ -1,16 +1,8 @@
 /* Invented reports of three cores, and the rows that come of them. */
 #include "bench/train/recorder.h"
 
-#include <math.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "bench/record/csv.h"
+#include "tests/cmocka.h"
 
 #define CORES 3
 #define MOST_ROWS 64

@@ -1,12 +1,6 @@
 /* A part of a resized image is what it is in the whole one. */
 #include "bench/data/resize.h"
-
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdlib.h>
+#include "tests/cmocka.h"
 
 #define ROOM 4096 /* bytes of an image, before and after */
 #define PIXEL 3	  /* bytes apart, as where colours take turns */

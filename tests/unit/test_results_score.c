@@ -1,13 +1,7 @@
 /* The times to an accuracy of runs and of whole setups, from their rows. */
 #include "bench/record/result.h"
 
-#include <math.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "tests/cmocka.h"
 #include "tests/unit/rows.h"
 
 struct fixture {

@@ -2,13 +2,8 @@
 #include "bench/record/run.h"
 
 #include <limits.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <cmocka.h>
+
+#include "tests/cmocka.h"
 
 /* On two CPUs; NAN: the system does not tell, or there is no loop. */
 static const struct {

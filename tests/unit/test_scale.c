@@ -1,14 +1,6 @@
 /* What more cores would bring: limits that are known, and numbers by hand. */
 #include "bench/report/scale.h"
-
-#include <math.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdlib.h>
-#include <string.h>
+#include "tests/cmocka.h"
 
 #define MOST 12 /* 1 .. 2048 cores */
 #define TIMES 200

@@ -2,14 +2,9 @@
  * are drawn. */
 #include "bench/data/scenes.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdlib.h>
-#include <string.h>
 #include <zlib.h>
+
+#include "tests/cmocka.h"
 
 #define IMAGES 60000
 #define HALF (SCENE_SIDE / 2)

@@ -1,12 +1,6 @@
 /* Orders of arms: balanced, drawn from the seed, and nothing else. */
 #include "bench/gate/schedule.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
+#include "tests/cmocka.h"
 
 static struct error err;
 

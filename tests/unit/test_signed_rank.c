@@ -1,14 +1,7 @@
 /* Signed ranks against printed tables, against every pattern of signs there
  * is, and by hand. */
 #include "bench/statistics/rank_test.h"
-
-#include <math.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <string.h>
+#include "tests/cmocka.h"
 
 #define NEAR 1e-12
 #define BRUTE 12 /* 4096 patterns */

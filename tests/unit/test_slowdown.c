@@ -1,15 +1,8 @@
 /* What is slowed down on purpose: how to ask for it, and what it is called. */
 #include "bench/plan/slowdown.h"
 
-#include <math.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <string.h>
-
 #include "bench/record/run.h"
+#include "tests/cmocka.h"
 
 static int plan(struct slowdown *slowdown, const char *straggler,
 		const char *inject, struct error *err)

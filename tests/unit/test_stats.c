@@ -1,12 +1,6 @@
 /* Statistics against numbers worked out by hand and by numpy. */
 #include "bench/statistics/stats.h"
-
-#include <math.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/cmocka.h"
 
 #define NEAR 1e-12
 

@@ -2,13 +2,8 @@
 #include "bench/record/result_rows.h"
 
 #include <limits.h>
-#include <math.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "tests/cmocka.h"
 #include "tests/unit/rows.h"
 
 /* A campaign in memory only. */

@@ -1,12 +1,6 @@
 /* What is timed, from its name: BACKEND[-CORES][@TRANSPORT][:DEVICE]. */
 #include "bench/plan/target.h"
-
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <string.h>
+#include "tests/cmocka.h"
 
 static void good_names_are_understood(void **state)
 {

@@ -1,12 +1,6 @@
 /* The time to an accuracy: what is in it, and the score of several. */
 #include "bench/record/time_to_accuracy.h"
-
-#include <math.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/cmocka.h"
 
 static void near(double value, double expected)
 {

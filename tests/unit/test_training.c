@@ -2,7 +2,6 @@
 #include "bench/train/training.h"
 
 #include "tests/unit/runs.h"
-
 #include "backends/parallel/replica.h"
 
 /* The rows one after the other. */

@@ -2,17 +2,10 @@
  */
 #include "bench/data/transform.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <zlib.h>
 
 #include "bench/data/image.h"
+#include "tests/cmocka.h"
 
 #define GOLDEN "tests/golden/resize.csv"
 #define IMAGES "tests/images"

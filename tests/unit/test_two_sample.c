@@ -1,12 +1,6 @@
 /* The rank-sum procedure against published tables and against every split. */
 #include "bench/statistics/rank_test.h"
-
-#include <math.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/cmocka.h"
 
 #define MOST TWO_SAMPLE_MOST
 

@@ -6,17 +6,9 @@
  */
 #include "bench/gate/judge.h"
 
-#include <math.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
 #include "bench/gate/pair.h"
 #include "bench/gate/schedule.h"
+#include "tests/cmocka.h"
 
 #define BLOCKS 20
 #define STEPS 4 /* of a process, the first one warm-up */

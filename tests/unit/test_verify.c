@@ -2,7 +2,6 @@
  * are interrupted. */
 #include "bench/verify/verify.h"
 
-#include <math.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>

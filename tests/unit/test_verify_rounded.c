@@ -1,8 +1,6 @@
 /* bench verify notices kernels of bf16 that round, place or sum wrongly. */
 #include "bench/verify/verify.h"
 
-#include <math.h>
-
 #include "backends/cpu/isa.h"
 #include "backends/cpu/kernels/kernels.h"
 #include "tests/unit/own.h"

@@ -1,12 +1,6 @@
 /* Weights: what is written reads the same; each wrong file is told in words. */
 #include "bench/data/weights.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "bench/data/safetensors.h"

@@ -2,12 +2,6 @@
  * finite is named. */
 #include "bench/data/weights.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "tests/unit/weights_sample.h"
 
 enum { VALUES = 8 };

@@ -1,14 +1,9 @@
 /* Command lines without a shell, and names that are nearly right. */
 #include "bench/system/words.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 #include <errno.h>
+
+#include "tests/cmocka.h"
 
 struct line {
 	const char *text;

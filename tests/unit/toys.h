@@ -3,12 +3,7 @@
 #define TESTS_TOYS_H
 
 #include "bench/record/csv.h"
-
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/cmocka.h"
 
 #define TOY_COLUMNS(TEXT, INT, REAL) \
 	TEXT(schema, 12, "version", NEEDED) \

@@ -2,16 +2,10 @@
 #ifndef TESTS_WEIGHTS_SAMPLE_H
 #define TESTS_WEIGHTS_SAMPLE_H
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <float.h>
-#include <math.h>
-#include <string.h>
 
 #include "bench/data/weights.h"
+#include "tests/cmocka.h"
 #include "tests/unit/folder.h"
 
 enum { HEADER_MOST = 1 << 13, DATA_MOST = 1 << 12 };

@@ -1,0 +1,17 @@
+/* For tests: cmocka, the headers that it wants above it, and those that nearly
+ * every test uses. */
+#ifndef TESTS_CMOCKA_H
+#define TESTS_CMOCKA_H
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#endif
