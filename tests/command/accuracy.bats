@@ -1,14 +1,7 @@
 #!/usr/bin/env bats
 # --target-accuracy: when runs end, what their times are, what tables say.
 
-bats_require_minimum_version 1.5.0
-
 load command.sh
-
-setup() {
-	command_setup
-	unset NO_COLOR
-}
 
 @test "a run ends with the first test that reaches the accuracy" {
 	"$BENCH" run cpu-2 cpu-2@fork cpu-1 "${TINY[@]}" --epochs 4 \

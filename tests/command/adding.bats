@@ -1,20 +1,16 @@
 #!/usr/bin/env bats
 # What CONTRIBUTING.md says of adding a model and a backend, done in a copy.
 
-bats_require_minimum_version 1.5.0
-
 load command.sh
 
 # A tree of one's own; what is compiled already is taken as it is.
 setup() {
 	command_setup
-	local top
-	top=$(realpath "$BATS_TEST_DIRNAME/../..")
 	BUILT=$(dirname "$BENCH")
 	[ -d "$BUILT/obj/models" ] || skip "no objects beside $BENCH"
 	mkdir -p tree/build
 	cd tree || return
-	cp -a "$top"/{.ci,Makefile,models,backends,bench,plot} .
+	cp -a "$TOP"/{.ci,Makefile,models,backends,bench,plot} .
 	cp -a "$BUILT"/{obj,kernels,commands,report,plot} build/
 	rm -rf build/obj/tests
 	unset MAKEFLAGS MAKELEVEL

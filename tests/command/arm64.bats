@@ -2,8 +2,6 @@
 # Other processors have the portable build: it compiles for arm64, and its
 # kernels compute rightly there, by an emulator where the processor is another.
 
-bats_require_minimum_version 1.5.0
-
 load command.sh
 
 CROSS=aarch64-linux-gnu

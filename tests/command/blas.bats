@@ -2,8 +2,6 @@
 # The builds of OpenBLAS that Debian has, as the loader may find them, and the
 # self-check of what they compute.
 
-bats_require_minimum_version 1.5.0
-
 load command.sh
 
 setup() {
@@ -14,7 +12,7 @@ setup() {
 # use_flavour NAME: has the loader find it, from the system or from a cache;
 # skips the test where it is not to be had.
 use_flavour() {
-	local cache=$BATS_TEST_DIRNAME/../../build/cache/openblas-$1 library
+	local cache=$TOP/build/cache/openblas-$1 library
 	if ! library=$(find_library "$1" "$cache") && mkdir -p "$cache"; then
 		(cd "$cache" && timeout 60 apt-get download \
 			"libopenblas0-$1" && dpkg -x ./*.deb .) >/dev/null 2>&1

@@ -4,10 +4,6 @@
 bats_require_minimum_version 1.5.0
 load command.sh
 
-setup() {
-	command_setup
-}
-
 # Six blocks are too few for a verdict, and quickly done.
 few() {
 	run --separate-stderr "$BENCH" check "$@" --model tiny "${DATA[@]}" \

@@ -1,13 +1,7 @@
 #!/usr/bin/env bats
 # The command as its users meet it: words, exit codes, files.
 
-bats_require_minimum_version 1.5.0
-
 load command.sh
-
-setup() {
-	command_setup
-}
 
 # fails CODE WORDS ARGUMENT ...: nothing on standard output, one line of error
 # with the words in it, and no results folder.

@@ -1,10 +1,13 @@
 # For .bats files: the command on small runs, and what is in its files.
 # shellcheck shell=bash disable=SC2034 # others use what is set here
 
-# $BENCH is the program; each test has a folder of its own.
+# $BENCH is the program, $TOP the sources; each test has a folder of its own.
 command_setup() {
-	BENCH=$(realpath -s "${BENCH:-$BATS_TEST_DIRNAME/../../build/bench}")
+	bats_require_minimum_version 1.5.0
+	TOP=${BATS_TEST_DIRNAME%/*/*}
+	BENCH=$(realpath -s "${BENCH:-$TOP/build/bench}")
 	cd "$BATS_TEST_TMPDIR" || return 1
+	unset NO_COLOR
 	DATA=(--dataset synthetic --synthetic-train 70 --synthetic-test 40)
 	# A shell has SIGINT ignored in what it starts in the background.
 	HEEDFUL=(env --default-signal=INT)
@@ -12,16 +15,31 @@ command_setup() {
 	TINY=(--model tiny "${DATA[@]}" --warmup 1 --epochs 1 -q)
 }
 
-# For setup_file: whether there is a device of OpenCL, asked once for all cases of
-# a file; needs_opencl skips those where there is none.
-opencl_look() {
-	! "${BENCH:-$BATS_TEST_DIRNAME/../../build/bench}" measure opencl \
-		--model ddp-toy -s 1 -e 1 -q >/dev/null 2>&1 ||
-		touch "$BATS_FILE_TMPDIR/has-opencl"
+# Where a file has no other one.
+setup() {
+	command_setup
 }
 
+# Skips a case if there is no OpenCL device. The first case of a file that asks
+# finds out for all of them.
 needs_opencl() {
-	[ -e "$BATS_FILE_TMPDIR/has-opencl" ] || skip "no OpenCL device"
+	local code=0 known=$BATS_FILE_TMPDIR/opencl
+	if [ ! -e "$known" ]; then
+		"$BENCH" measure opencl --model ddp-toy -s 1 -e 1 -q \
+			>/dev/null 2>&1 || code=$?
+		echo "$code" >"$known"
+	fi
+	[ "$(cat "$known")" = 0 ] || skip "no OpenCL device"
+}
+
+# For files whose cases all need one. $BROKEN lets calls of the driver fail.
+opencl_setup() {
+	command_setup
+	needs_opencl
+	BROKEN=$(dirname "$BENCH")/tests/break_opencl.so
+	[ -e "$BROKEN" ] || skip "make test-programs builds $BROKEN"
+	SMALL=(--model tiny --dataset synthetic --synthetic-train 200
+		--synthetic-test 40 --warmup 1 --epochs 2 -q)
 }
 
 # Whether the driver is PoCL, whose devices POCL_DEVICES chooses.

@@ -1,8 +1,6 @@
 #!/usr/bin/env bats
 # `bench compare`: two campaigns side by side.
 
-bats_require_minimum_version 1.5.0
-
 load command.sh
 
 setup() {

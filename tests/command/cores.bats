@@ -2,8 +2,6 @@
 # Seeing the cores: a line for each, a timeline, one that is delayed; and
 # losing one.
 
-bats_require_minimum_version 1.5.0
-
 load command.sh
 
 setup() {

@@ -1,8 +1,6 @@
 #!/usr/bin/env bats
 # Cores that have to share a CPU.
 
-bats_require_minimum_version 1.5.0
-
 load command.sh
 
 setup() {

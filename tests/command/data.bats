@@ -2,8 +2,6 @@
 # `bench data`, and what a run says about data that is missing or wrong.
 # The downloads come from a server of our own on this machine.
 
-bats_require_minimum_version 1.5.0
-
 load command.sh
 
 FASHION=/usr/share/datasets/fashion-mnist

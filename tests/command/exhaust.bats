@@ -2,15 +2,8 @@
 # Each allocation, thread and process of the command fails in turn: exit 6 and
 # one message, or the whole result where it can do without.
 
-bats_require_minimum_version 1.5.0
-
 load command.sh
 load exhaust.sh
-
-setup() {
-	command_setup
-	exhaust_setup
-}
 
 # The same output as without a failure, or none of the exit code 0.
 output_is_whole() {

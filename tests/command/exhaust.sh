@@ -1,9 +1,10 @@
 # For .bats files: the command, with each of its calls failing in turn.
 # shellcheck shell=bash disable=SC2034 # others use what is set here
 
-# exhaust_setup: needs $CALLS, the library that lets calls fail, from the build.
+# Needs $CALLS, the library that lets calls fail, from the build.
 # Data and runs become as small as they can be, since there are many.
-exhaust_setup() {
+setup() {
+	command_setup
 	CALLS=$(dirname "$BENCH")/tests/fail_calls.so
 	[ -e "$CALLS" ] || skip "no $CALLS: make test-programs"
 	CALLS=$(realpath -s "$CALLS")

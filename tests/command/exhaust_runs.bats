@@ -1,15 +1,8 @@
 #!/usr/bin/env bats
 # Each allocation, thread and process of a run fails in turn, as in exhaust.bats.
 
-bats_require_minimum_version 1.5.0
-
 load command.sh
 load exhaust.sh
-
-setup() {
-	command_setup
-	exhaust_setup
-}
 
 # A measuring process that went well has told everything.
 row_is_whole() {

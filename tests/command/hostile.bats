@@ -2,8 +2,6 @@
 # Environments that no user means: nothing crashes or hangs, exit codes are
 # right, and the files can be read.
 
-bats_require_minimum_version 1.5.0
-
 load command.sh
 
 setup() {

@@ -1,8 +1,6 @@
 #!/usr/bin/env bats
 # Ranks of MPI on several hosts, which are network namespaces.
 
-bats_require_minimum_version 1.5.0
-
 load command.sh
 load hosts.sh
 

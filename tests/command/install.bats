@@ -1,20 +1,16 @@
 #!/usr/bin/env bats
 # make install and uninstall: what goes where, and that nothing else happens.
 
-bats_require_minimum_version 1.5.0
-
 load command.sh
 
 # The sources in a folder with a blank, and a built program for them.
 setup() {
 	command_setup
-	local top
-	top=$(realpath "$BATS_TEST_DIRNAME/../..")
 	TREE="$PWD/my sources"
 	ROOT="$PWD/my root"
 	mkdir -p "$TREE/build" programs
-	cp -r "$top/Makefile" "$top/.ci" "$top/bench" "$top/backends" \
-		"$top/models" "$TREE"
+	cp -r "$TOP/Makefile" "$TOP/.ci" "$TOP/bench" "$TOP/backends" \
+		"$TOP/models" "$TREE"
 	cp "$BENCH" "$TREE/build/bench"
 	# What must not be called says that it was.
 	for name in apt-get sudo curl wget; do

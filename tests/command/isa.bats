@@ -2,8 +2,6 @@
 # Which build of the kernels computes: the CPU's best, or the one that BENCH_ISA
 # names. What it cannot be is refused, with those that it can.
 
-bats_require_minimum_version 1.5.0
-
 load command.sh
 
 setup() {

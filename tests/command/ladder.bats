@@ -1,8 +1,6 @@
 #!/usr/bin/env bats
 # The ladder: its rungs compute the same, and the table says what was measured.
 
-bats_require_minimum_version 1.5.0
-
 load command.sh
 
 setup() {

@@ -1,14 +1,8 @@
 #!/usr/bin/env bats
 # What processes leave behind: nothing, whether they go well or fail.
 
-bats_require_minimum_version 1.5.0
-
 load command.sh
 load exhaust.sh
-
-setup() {
-	command_setup
-}
 
 # descriptors_at N: of the campaign, once that many of its runs have ended.
 descriptors_at() {

@@ -2,17 +2,7 @@
 # The estimate of memory, which refuses runs, beside what they take. (Refusals
 # are in command.bats and opencl.bats.)
 
-bats_require_minimum_version 1.5.0
-
 load command.sh
-
-setup_file() {
-	opencl_look
-}
-
-setup() {
-	command_setup
-}
 
 # takes_what_is_told TARGET ...: at least that, which a run is let in for, and
 # not far less, which would be refused for nothing.

@@ -1,8 +1,6 @@
 #!/usr/bin/env bats
 # Cores as ranks of MPI.
 
-bats_require_minimum_version 1.5.0
-
 load command.sh
 
 setup() {
@@ -459,8 +457,6 @@ cpu-3@mpi: core 1: no such luck" ]
 
 # The plug-in of this tree, but that every sum is half of what it should be.
 halving_plugin() {
-	local top
-	top=$(realpath "$BATS_TEST_DIRNAME/../..")
 	command -v mpicc >/dev/null || skip "no mpicc: package libopenmpi-dev"
 	cat >halving.c <<-"END"
 	#define bench_plugin whole_plugin
@@ -490,8 +486,8 @@ halving_plugin() {
 		halving.reduce_scatter = halve;
 	}
 	END
-	mpicc -std=c11 -D_GNU_SOURCE -shared -fPIC -I"$top" -o mpi.so halving.c \
-		"$top"/backends/mpi/{check,exchange,windows}.c
+	mpicc -std=c11 -D_GNU_SOURCE -shared -fPIC -I"$TOP" -o mpi.so halving.c \
+		"$TOP"/backends/mpi/{check,exchange,windows}.c
 }
 
 @test "verify takes a target's own ranks, and finds wrong sums" {

@@ -1,21 +1,10 @@
 #!/usr/bin/env bats
 # OpenCL drivers that fail, hang or abort: the other targets have their rows.
 
-bats_require_minimum_version 1.5.0
-
 load command.sh
 
-setup_file() {
-	opencl_look
-}
-
 setup() {
-	command_setup
-	BROKEN=$(dirname "$BENCH")/tests/break_opencl.so
-	[ -e "$BROKEN" ] || skip "make test-programs builds $BROKEN"
-	needs_opencl
-	SMALL=(--model tiny --dataset synthetic --synthetic-train 200
-		--synthetic-test 40 --warmup 1 --epochs 2 -q)
+	opencl_setup
 	# Of few kernels, for what is about compiling them.
 	COLD=(--model ddp-toy --warmup 1 --epochs 1 --steps 2 -q)
 }

@@ -1,19 +1,10 @@
 #!/usr/bin/env bats
 # The classes of kernels that an OpenCL device can be given.
 
-bats_require_minimum_version 1.5.0
-
 load command.sh
 
-setup_file() {
-	opencl_look
-}
-
 setup() {
-	command_setup
-	needs_opencl
-	SMALL=(--model tiny --dataset synthetic --synthetic-train 200
-		--synthetic-test 40 --warmup 1 --epochs 2 -q)
+	opencl_setup
 }
 
 # launches CLASS FEWEST MOST: kernels and transfers of a training step.

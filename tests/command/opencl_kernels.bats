@@ -1,13 +1,11 @@
 #!/usr/bin/env bats
 # Every kernel of the OpenCL backend, as oclgrind sees it.
 
-bats_require_minimum_version 1.5.0
-
 load command.sh
 
 setup() {
 	command_setup
-	SOURCES=$BATS_TEST_DIRNAME/../../backends/opencl/kernels
+	SOURCES=$TOP/backends/opencl/kernels
 	LAUNCH=$(dirname "$BENCH")/tests/opencl_kernels
 	[ -e "$LAUNCH" ] || skip "make test-programs builds $LAUNCH"
 	command -v oclgrind >/dev/null || skip "oclgrind is not installed"

@@ -2,13 +2,10 @@
 # The man page and what shells complete: all that the help tells, and that
 # which is typed comes out right.
 
-bats_require_minimum_version 1.5.0
-
 load command.sh
 
 setup() {
 	command_setup
-	TOP=$(realpath "$BATS_TEST_DIRNAME/../..")
 	mkdir zsh
 	"$BENCH" help --generate man >bench.1
 	"$BENCH" help --generate bash >bash

@@ -1,8 +1,6 @@
 #!/usr/bin/env bats
 # What is to be seen in the pictures of `bench plot`.
 
-bats_require_minimum_version 1.5.0
-
 load command.sh
 load plot.sh
 
@@ -15,7 +13,7 @@ setup() {
 # physiologically-based model for simulation of color vision deficiency",
 # severity 1, on linear RGB; distances are those of CIE L*a*b* (1976), D65.
 @test "shares are told apart by the colour-blind" {
-	python3 - "$BATS_TEST_DIRNAME/../../plot/phases.gp" <<-'END'
+	python3 - "$TOP/plot/phases.gp" <<-'END'
 	import math, re, sys
 	KINDS = {
 	    "usual": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),

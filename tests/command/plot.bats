@@ -1,8 +1,6 @@
 #!/usr/bin/env bats
 # `bench plot`: the pictures and the report, whatever names and labels are.
 
-bats_require_minimum_version 1.5.0
-
 load command.sh
 load plot.sh
 

@@ -1,13 +1,10 @@
 #!/usr/bin/env bats
 # Transports in shared objects: found, opened by who measures, or refused.
 
-bats_require_minimum_version 1.5.0
-
 load command.sh
 
 setup() {
 	command_setup
-	TOP=$(realpath "$BATS_TEST_DIRNAME/../..")
 	command -v cc >/dev/null || skip "no compiler for plug-ins"
 	# Nothing of the user's is found.
 	export HOME=$PWD

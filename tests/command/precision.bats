@@ -1,13 +1,7 @@
 #!/usr/bin/env bats
 # --precision: who has it, who says that it does not, and what it may cost.
 
-bats_require_minimum_version 1.5.0
-
 load command.sh
-
-setup() {
-	command_setup
-}
 
 # The kernels of this CPU have bf16.
 has_bf16() {

@@ -1,13 +1,7 @@
 #!/usr/bin/env bats
 # Where an iteration goes, and what a core can do at most.
 
-bats_require_minimum_version 1.5.0
-
 load command.sh
-
-setup() {
-	command_setup
-}
 
 # adds_up FILE TARGET SAMPLES: the parts are the iteration, and numbers fit.
 adds_up() {

@@ -1,17 +1,7 @@
 #!/usr/bin/env bats
 # verify --random: networks that nobody thought of.
 
-bats_require_minimum_version 1.5.0
-
 load command.sh
-
-setup_file() {
-	opencl_look
-}
-
-setup() {
-	command_setup
-}
 
 # verified BACKEND N: right, and every solver has taken its share.
 verified() {

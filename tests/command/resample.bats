@@ -1,8 +1,6 @@
 #!/usr/bin/env bats
 # The gate on recorded pairs, and its statistics against SciPy's.
 
-bats_require_minimum_version 1.5.0
-
 load command.sh
 
 setup() {

@@ -1,18 +1,10 @@
 #!/usr/bin/env bats
 # --resident and --sync: where the data set is, and who waits for the device.
 
-bats_require_minimum_version 1.5.0
-
 load command.sh
 
-setup_file() {
-	opencl_look
-}
-
 setup() {
-	command_setup
-	needs_opencl
-	BROKEN=$(dirname "$BENCH")/tests/break_opencl.so
+	opencl_setup
 	# A last batch of 41 samples, and a last slice of 111.
 	SMALL=(--model tiny --dataset synthetic --synthetic-train 233
 		--synthetic-test 361 --batch 64 --warmup 1 --epochs 2 -q)
@@ -199,7 +191,6 @@ refuses() {
 }
 
 @test "what does not fit is uploaded, and said" {
-	[ -e "$BROKEN" ] || skip "make test-programs builds $BROKEN"
 	measures held
 	export LD_PRELOAD=$BROKEN
 	OPENCL_MEMORY=1000000 measures small
@@ -254,7 +245,6 @@ calls() {
 }
 
 @test "copies on one device share the room, those on several do not" {
-	[ -e "$BROKEN" ] || skip "make test-programs builds $BROKEN"
 	several
 	local target
 	for target in opencl-2 opencl-2@fork; do
@@ -278,7 +268,6 @@ calls() {
 }
 
 @test "where one core has no room all upload" {
-	[ -e "$BROKEN" ] || skip "make test-programs builds $BROKEN"
 	several
 	local target
 	export OPENCL_BUFFER=200000
@@ -298,7 +287,6 @@ calls() {
 }
 
 @test "memory that others have taken is no failure" {
-	[ -e "$BROKEN" ] || skip "make test-programs builds $BROKEN"
 	measures held
 	local call last n
 	for call in clCreateBuffer clEnqueueFillBuffer; do
@@ -321,7 +309,6 @@ calls() {
 }
 
 @test "memory that others have taken from one of two cores" {
-	[ -e "$BROKEN" ] || skip "make test-programs builds $BROKEN"
 	several
 	target=opencl-2 measures held
 	local last

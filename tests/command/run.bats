@@ -1,8 +1,6 @@
 #!/usr/bin/env bats
 # `tests/run` itself: what it makes of files that hang, fail or leave something.
 
-bats_require_minimum_version 1.5.0
-
 load command.sh
 
 setup() {
@@ -70,6 +68,7 @@ file() {
 @test "a case that fails leaves another run of the case alone" {
 	sed 's/^case/@test/' >case.bats <<-END
 	load $BATS_TEST_DIRNAME/command.sh
+	setup() { :; }
 	case "in two runs" {
 		touch begun
 		[ -z "\$FAIL" ] || false

@@ -2,8 +2,6 @@
 # Whether iterations cost the same on all images: what same_cost makes of what
 # bench says.
 
-bats_require_minimum_version 1.5.0
-
 load command.sh
 
 setup() {

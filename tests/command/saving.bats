@@ -2,8 +2,6 @@
 # Results in spite of full disks, odd places, kills and company: what was there
 # stays, what is new is whole, and the user is told.
 
-bats_require_minimum_version 1.5.0
-
 load command.sh
 
 setup() {

@@ -2,14 +2,8 @@
 # `bench env --network` and `bench scale`: what a sum over cores costs, and what
 # more cores would bring.
 
-bats_require_minimum_version 1.5.0
-
 load command.sh
 load plot.sh
-
-setup() {
-	command_setup
-}
 
 # A folder of two runs of one core, and a sweep of 2 to 8 threads: 1 ms and
 # 1 GB/s for each rank.

@@ -2,8 +2,6 @@
 # Runs that are interrupted, killed or too long: the rows so far are kept, and
 # no process stays behind.
 
-bats_require_minimum_version 1.5.0
-
 load command.sh
 
 setup() {

@@ -1,13 +1,7 @@
 #!/usr/bin/env bats
 # verify, ended by a signal; what it finds is in test_verify.c and command.bats.
 
-bats_require_minimum_version 1.5.0
-
 load command.sh
-
-setup() {
-	command_setup
-}
 
 @test "a signal ends it between two steps" {
 	local pid code=0

@@ -1,8 +1,6 @@
 #!/usr/bin/env bats
 # Weights in and out: --save-weights and --weights.
 
-bats_require_minimum_version 1.5.0
-
 load command.sh
 
 setup() {
