@@ -1,12 +1,6 @@
 /* Bounds of shares and of the gate's rates, against SciPy's beta.ppf. */
 #include "bench/statistics/stats.h"
-#include "tests/cmocka.h"
-
-static void near(double value, double expected)
-{
-	if (!(fabs(value - expected) <= 1e-9 * (1e-3 + expected)))
-		fail_msg("%.15g, expected %.15g", value, expected);
-}
+#include "tests/unit/near.h"
 
 static void bounds(void **state)
 {

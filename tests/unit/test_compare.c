@@ -1,7 +1,7 @@
 /* Two campaigns side by side: samples, ratios, intervals, what differs. */
 #include "bench/report/compare.h"
 
-#include "tests/cmocka.h"
+#include "tests/unit/near.h"
 #include "tests/unit/rows.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -63,12 +63,6 @@ static const struct compare_row *find(const char *target, const char *metric)
 			return &comparison.rows[i];
 	fail_msg("no %s of %s", metric, target);
 	return NULL;
-}
-
-static void near(double value, double expected)
-{
-	if (!(fabs(value - expected) <= 1e-9 * (1 + fabs(expected))))
-		fail_msg("%.12g, expected %.12g", value, expected);
 }
 
 /* s/iter is 2.5 s; the ratios of all pairs are 2 to 16 but for the order. */

@@ -1,16 +1,11 @@
 /* What an all-reduce costs: formulas by hand, and lines through points of which
  * the line is known. */
 #include "bench/record/network.h"
-#include "tests/cmocka.h"
 
 #define NEAR 1e-12
-#define SIZES 7
+#include "tests/unit/near.h"
 
-static void near(double value, double expected)
-{
-	if (!(fabs(value - expected) <= NEAR * fabs(expected)))
-		fail_msg("%.17g, expected %.17g", value, expected);
-}
+#define SIZES 7
 
 /* 2 us a message, 1e9 bytes/s; 8e6 bytes take 8 ms once. */
 static void formulas_by_hand(void **state)

@@ -1,16 +1,11 @@
 /* What is compared, from rows whose numbers are known. */
 #include "bench/gate/pair.h"
 
-#include "tests/cmocka.h"
+#define NEAR 1e-12
+#include "tests/unit/near.h"
 #include "tests/unit/rows.h"
 
 static struct error err;
-
-static void near(double value, double expected)
-{
-	if (!(fabs(value - expected) <= 1e-12 * fabs(expected)))
-		fail_msg("%.17g, expected %.17g", value, expected);
-}
 
 static double median_of(const struct made *made)
 {

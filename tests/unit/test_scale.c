@@ -1,17 +1,11 @@
 /* What more cores would bring: limits that are known, and numbers by hand. */
 #include "bench/report/scale.h"
-#include "tests/cmocka.h"
+#include "tests/unit/near.h"
 
 #define MOST 12 /* 1 .. 2048 cores */
 #define TIMES 200
 
 static struct error err;
-
-static void near(double value, double expected)
-{
-	if (!(fabs(value - expected) <= 1e-9 * fabs(expected)))
-		fail_msg("%.17g, expected %.17g", value, expected);
-}
 
 /* Twenty to thirty ms, most of them near the lower end. */
 static void make_times(double times[TIMES])

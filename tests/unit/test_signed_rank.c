@@ -1,18 +1,13 @@
 /* Signed ranks against printed tables, against every pattern of signs there
  * is, and by hand. */
 #include "bench/statistics/rank_test.h"
-#include "tests/cmocka.h"
 
 #define NEAR 1e-12
+#include "tests/unit/near.h"
+
 #define BRUTE 12 /* 4096 patterns */
 
 static struct error err;
-
-static void near(double value, double expected)
-{
-	if (!(fabs(value - expected) <= NEAR * fabs(expected)))
-		fail_msg("%.17g, expected %.17g", value, expected);
-}
 
 static void make(struct rank_test *test, const double *differences,
 		 size_t pairs)

@@ -1,14 +1,8 @@
 /* Statistics against numbers worked out by hand and by numpy. */
 #include "bench/statistics/stats.h"
-#include "tests/cmocka.h"
 
 #define NEAR 1e-12
-
-static void near(double value, double expected)
-{
-	if (!(fabs(value - expected) <= NEAR * (1 + fabs(expected))))
-		fail_msg("%.17g, expected %.17g", value, expected);
-}
+#include "tests/unit/near.h"
 
 static void known_list(void **state)
 {

@@ -3,7 +3,7 @@
 
 #include <limits.h>
 
-#include "tests/cmocka.h"
+#include "tests/unit/near.h"
 #include "tests/unit/rows.h"
 
 /* A campaign in memory only. */
@@ -59,12 +59,6 @@ static const struct summary *find(const char *target, const char *metric,
 		    strcmp(fixture.rows[i].run_id, run_id) == 0)
 			return &fixture.rows[i];
 	return NULL;
-}
-
-static void near(double value, double expected)
-{
-	if (!(fabs(value - expected) <= 1e-9 * (1 + fabs(expected))))
-		fail_msg("%.12g, expected %.12g", value, expected);
 }
 
 static void mean_is(const char *target, const char *metric, double expected)

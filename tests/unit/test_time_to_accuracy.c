@@ -1,12 +1,8 @@
 /* The time to an accuracy: what is in it, and the score of several. */
 #include "bench/record/time_to_accuracy.h"
-#include "tests/cmocka.h"
 
-static void near(double value, double expected)
-{
-	if (!(fabs(value - expected) <= 1e-12 * (1 + fabs(expected))))
-		fail_msg("%.17g, expected %.17g", value, expected);
-}
+#define NEAR 1e-12
+#include "tests/unit/near.h"
 
 static struct run run_of(double setup_s, double data_s, double warmup_s)
 {
