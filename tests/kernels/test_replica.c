@@ -2,10 +2,7 @@
  * Cores that share a global batch learn what one core does that has it all,
  * and all of them the same.
  */
-#include "backends/parallel/replica.h"
-
 #include "tests/kernels/share.h"
-#include "tests/kernels/subject.h"
 
 #define STEPS 2
 #define MOST 8
@@ -103,21 +100,21 @@ static int report(struct team *team, struct group *group,
 }
 
 static int train(struct team *team, struct group *group,
-		 struct program *program, float *images, uint16_t *labels,
-		 struct error *err)
+		 struct program *program, struct error *err)
 {
 	struct watcher watcher = { .observer = { note } };
 
 	if (start(team, group, program, err))
 		return -1;
 	for (int s = 0; s < STEPS; s++) {
-		struct batch share = share_of(
-			&team->global[s], shape_size(team->model->input),
-			group->rank, group->size, images, labels);
+		struct batch share = share_of(&team->global[s], team->model,
+					      group->rank, group->size);
+		const int failed = replica_train(
+			group, program, &share, &update, NULL,
+			&watcher.observer, &team->scores[group->rank][s], err);
 
-		if (replica_train(group, program, &share, &update, NULL,
-				  &watcher.observer,
-				  &team->scores[group->rank][s], err))
+		batch_free(&share);
+		if (failed)
 			return -1;
 	}
 	team->phases[group->rank] = watcher.phases;
@@ -136,13 +133,10 @@ static int body(struct group *group, void *context, struct error *err)
 		.seed = 5,
 		.dropout = 1,
 	};
-	float *images = malloc((size_t)count * shape_size(team->model->input) *
-			       sizeof(*images));
-	uint16_t *labels = malloc((size_t)count * sizeof(*labels));
 	struct backend noting = *team->backend;
 	struct device *device = NULL;
 	struct program *program = NULL;
-	int failed = !images || !labels;
+	int failed = 0;
 
 	for (int r = 0; !failed && r < group->size; r++) {
 		if (r == group->rank)
@@ -157,12 +151,10 @@ static int body(struct group *group, void *context, struct error *err)
 		device->backend = &noting;
 		failed = replica_compile(group, device, team->model, &options,
 					 &program, err) ||
-			 train(team, group, program, images, labels, err);
+			 train(team, group, program, err);
 	}
 	program_free(program);
 	device_close(device);
-	free(images);
-	free(labels);
 	return failed ? -1 : 0;
 }
 
@@ -247,32 +239,6 @@ static void cores_learn_what_one_does(void **state)
 	}
 }
 
-/* One program makes all shares' gradients, and their sum by a loop. */
-static void sum_shares(const struct team *team, struct program *program,
-		       int step, int cores, float *sum)
-{
-	const size_t most = (size_t)team->global[step].count;
-	float *images = allocate(most * shape_size(team->model->input) *
-				 sizeof(*images));
-	uint16_t *labels = allocate(most * sizeof(*labels));
-	struct error err;
-
-	for (int r = 0; r < cores; r++) {
-		struct batch share = share_of(
-			&team->global[step], shape_size(team->model->input),
-			r, cores, images, labels);
-		float *lent;
-
-		must(program_gradient(program, &share, &err), &err);
-		lent = program_map(program, VECTOR_GRADIENT, &err);
-		for (size_t i = 0; i < program->length; i++)
-			sum[i] = r ? sum[i] + lent[i] : lent[i];
-		must(program_unmap(program, VECTOR_GRADIENT, &err), &err);
-	}
-	free(images);
-	free(labels);
-}
-
 /* Every gradient whole, the update whole: what sharding must not change. */
 static void train_plainly(struct team *team, int cores)
 {
@@ -293,7 +259,7 @@ static void train_plainly(struct team *team, int cores)
 	sum = allocate(program->length * sizeof(*sum));
 	must(start(team, &alone, program, &err), &err);
 	for (int s = 0; s < STEPS; s++) {
-		sum_shares(team, program, s, cores, sum);
+		sum_shares(&team->global[s], program, cores, sum);
 		memcpy(program_map(program, VECTOR_GRADIENT, &err), sum,
 		       program->length * sizeof(*sum));
 		must(program_unmap(program, VECTOR_GRADIENT, &err), &err);

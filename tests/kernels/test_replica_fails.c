@@ -3,12 +3,10 @@
  * its own words, and no other core waits for it for ever; nor for a process
  * that dies while others update what is also its own.
  */
-#include "backends/parallel/replica.h"
-
 #include <signal.h>
 #include <unistd.h>
 
-#include "tests/kernels/subject.h"
+#include "tests/kernels/share.h"
 
 #define GOOD 2	   /* iterations before */
 
@@ -99,17 +97,11 @@ static int unlucky_finish(struct program *program, struct score *scores,
 	return is_hit(FINISH, err);
 }
 
-static void ignore(struct replica_observer *observer, enum replica_phase phase)
-{
-	(void)observer;
-	(void)phase;
-}
-
 static int train(struct group *group, struct program *program,
 		 const struct batch *batch, struct error *err)
 {
 	const struct update update = { .lr = .1, .rho = .9, .eps = 1e-6 };
-	struct replica_observer observer = { ignore };
+	struct replica_observer observer = { hear_nothing };
 	struct score score;
 
 	for (here.iteration = 0; here.iteration < 20; here.iteration++)

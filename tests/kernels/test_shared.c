@@ -5,15 +5,10 @@
  * common and send each other what is less, gradients in buckets. What is said
  * to be complete of a gradient stays as it is.
  */
-#include "backends/parallel/replica.h"
-
-#include <stdio.h>
-
 #include "backends/cpu/kernels/kernels.h"
 #include "bench/system/hash.h"
 #include "tests/kernels/graph_models.h"
 #include "tests/kernels/share.h"
-#include "tests/kernels/subject.h"
 
 #define STEPS 2
 #define MOST 8
@@ -60,25 +55,6 @@ static const struct model odd_model = {
 	.layers = odd_layers,
 	.layer_count = sizeof(odd_layers) / sizeof(odd_layers[0]),
 };
-
-static void ignore(struct replica_observer *observer, enum replica_phase phase)
-{
-	(void)observer;
-	(void)phase;
-}
-
-/* The caller frees its images and labels. */
-static struct batch take_share(const struct team *team, int step, int rank,
-			       int cores)
-{
-	const struct batch *all = &team->global[step];
-	const size_t size = shape_size(team->model->input);
-
-	return share_of(all, size, rank, cores,
-			allocate((size_t)all->count * size * sizeof(float)),
-			allocate((size_t)all->count *
-				 sizeof(*all->labels)));
-}
 
 static struct program_options options_of(const struct team *team, int cores)
 {
@@ -156,12 +132,12 @@ static int take_pause(const struct team *team, struct group *group,
 static int train(struct team *team, struct group *group,
 		 struct program *program, struct error *err)
 {
-	struct replica_observer nobody = { ignore };
+	struct replica_observer nobody = { hear_nothing };
 	int failed = start(group, program, err);
 
 	for (int s = 0; !failed && s < STEPS; s++) {
-		struct batch share =
-			take_share(team, s, group->rank, group->size);
+		struct batch share = share_of(&team->global[s], team->model,
+					      group->rank, group->size);
 		struct score score;
 
 		failed = replica_train(group, program, &share, &update,
@@ -206,24 +182,6 @@ static int body(struct group *group, void *context, struct error *err)
 	return failed ? -1 : 0;
 }
 
-static void sum_shares(const struct team *team, struct program *program,
-		       int step, int cores, float *sum)
-{
-	struct error err;
-
-	for (int r = 0; r < cores; r++) {
-		struct batch share = take_share(team, step, r, cores);
-		float *lent;
-
-		must(program_gradient(program, &share, &err), &err);
-		lent = program_map(program, VECTOR_GRADIENT, &err);
-		for (size_t i = 0; i < program->length; i++)
-			sum[i] = r ? sum[i] + lent[i] : lent[i];
-		must(program_unmap(program, VECTOR_GRADIENT, &err), &err);
-		batch_free(&share);
-	}
-}
-
 /* Whole gradients, whole updates, one after the other. */
 static void train_plainly(struct team *team, int cores)
 {
@@ -237,7 +195,7 @@ static void train_plainly(struct team *team, int cores)
 	sum = allocate(subject.program->length * sizeof(*sum));
 	must(start(&alone, subject.program, &err), &err);
 	for (int s = 0; s < STEPS; s++) {
-		sum_shares(team, subject.program, s, cores, sum);
+		sum_shares(&team->global[s], subject.program, cores, sum);
 		memcpy(program_map(subject.program, VECTOR_GRADIENT, &err),
 		       sum, subject.program->length * sizeof(*sum));
 		must(program_unmap(subject.program, VECTOR_GRADIENT, &err),

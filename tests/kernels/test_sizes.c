@@ -4,6 +4,7 @@
  * miss by one, and some are no whole number of anything.
  */
 #include "tests/kernels/lockstep.h"
+#include "tests/kernels/share.h"
 
 static const int sizes[] = { 1, 2, 3, 5, 76, 98, 127, 128, 129, 1000 };
 
@@ -103,29 +104,6 @@ static void last_batches_are_right(void **state)
 	pair_close(&pair);
 }
 
-/* Samples rank, rank + cores, ... of all. */
-static struct batch share_of(const struct batch *all, const struct model *model,
-			     int rank, int cores)
-{
-	const size_t size = shape_size(model->input);
-	struct batch share = batch_make(model, 0, (all->count + cores - 1) /
-						  cores);
-	float *images = (float *)share.images;
-	uint16_t *labels = (uint16_t *)share.labels;
-
-	share.count = 0;
-	for (int p = rank; p < all->count; p += cores) {
-		memcpy(images + (size_t)share.count * size,
-		       all->images + (size_t)p * size, size * sizeof(*images));
-		labels[share.count++] = all->labels[p];
-	}
-	share.global_count = all->count;
-	share.step = all->step;
-	share.place = rank;
-	share.stride = cores;
-	return share;
-}
-
 /* What one core decides about its share, among what all do. */
 static void keep_decisions(struct subject *tried, const struct batch *share,
 			   uint8_t *decisions[MODEL_MAX_LAYERS])
@@ -146,9 +124,9 @@ static void keep_decisions(struct subject *tried, const struct batch *share,
 }
 
 /* Adds the gradients of all cores' shares, each made where the last one was. */
-static double sum_shares(struct subject *tried, const struct batch *all,
-			 int cores, float *sum,
-			 uint8_t *decisions[MODEL_MAX_LAYERS])
+static double sum_gradients(struct subject *tried, const struct batch *all,
+			    int cores, float *sum,
+			    uint8_t *decisions[MODEL_MAX_LAYERS])
 {
 	double loss = 0;
 
@@ -184,7 +162,7 @@ static void compare_shares(struct pair *pair, const struct batch *all,
 		decisions[l] = allocate(
 			(size_t)pair->right.program->options.batch *
 			layer_choices(model, l));
-	loss = sum_shares(&pair->tried, all, cores, sum, decisions);
+	loss = sum_gradients(&pair->tried, all, cores, sum, decisions);
 	for (int l = 0; l < model->layer_count; l++) {
 		if (layer_choices(model, l))
 			must(program_impose(pair->right.program, l,

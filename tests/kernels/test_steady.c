@@ -3,15 +3,13 @@
  * time: neither we nor a library below. Counted for each core, by the C
  * library's own functions, which are the ones below, and by the kernel.
  */
-#include "backends/parallel/replica.h"
-
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "backends/cpu/kernels/kernels.h"
-#include "tests/kernels/subject.h"
+#include "tests/kernels/share.h"
 
 #define CORES 2
 #define BATCH 5
@@ -104,13 +102,6 @@ static struct cost cost_since(const struct cost *then)
 	return (struct cost){ now.asked - then->asked,
 			      now.minor - then->minor,
 			      now.major - then->major };
-}
-
-static void hear_nothing(struct replica_observer *observer,
-			 enum replica_phase phase)
-{
-	(void)observer;
-	(void)phase;
 }
 
 /* Other images, and other dropout masks, in each of them; tested after it. */

@@ -4,11 +4,10 @@
  */
 #include "backends/host/storage.h"
 
-#include "backends/parallel/replica.h"
 #include "backends/cpu/isa.h"
 #include "backends/host/host.h"
 #include "tests/kernels/graph_models.h"
-#include "tests/kernels/subject.h"
+#include "tests/kernels/share.h"
 
 #define DRAWN 200000
 #define SAMPLES 5
@@ -454,13 +453,6 @@ struct ranks {
 	struct loss_scaler scalers[2][3];
 	float first[2][3]; /* parameter */
 };
-
-static void hear_nothing(struct replica_observer *observer,
-			 enum replica_phase phase)
-{
-	(void)observer;
-	(void)phase;
-}
 
 static int train_rank(struct group *group, void *context, struct error *err)
 {

@@ -1,9 +1,9 @@
 /* What an iteration is made of: work by the formulas, and times that add up. */
 #include "tests/kernels/profile_run.h"
 
-#include "backends/parallel/replica.h"
 #include "bench/train/peaks.h"
 #include "bench/train/profile.h"
+#include "tests/kernels/share.h"
 
 static void open_cpu(struct subject *subject, const char *model,
 		     enum algorithm algorithm, int dropout)
@@ -111,17 +111,11 @@ struct duet {
 	int counts[2];
 };
 
-static void ignore(struct replica_observer *observer, enum replica_phase phase)
-{
-	(void)observer;
-	(void)phase;
-}
-
 static int play(struct group *group, struct program *program, struct duet *duet,
 		struct error *err)
 {
 	const struct update update = { .lr = 1, .rho = .9, .eps = 1e-6 };
-	struct replica_observer nobody = { ignore };
+	struct replica_observer nobody = { hear_nothing };
 	struct watch *watch = &duet->watches[group->rank];
 	struct batch batch = batch_make(program->model, 3, BATCH);
 	struct score score;
