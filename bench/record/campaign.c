@@ -20,6 +20,9 @@
 
 enum { MOST_TRIES = 100 };
 
+/* The files of a folder that have its numbers. */
+static const char *const halves[] = { "observations.csv", "runs.csv" };
+
 static int add_observation(const void *row, void *context, struct error *err)
 {
 	const struct observation *observation = row;
@@ -116,18 +119,14 @@ static int refuse_summary(const void *row, void *context, struct error *err)
 
 static int has_rows(const char *folder, const char *name)
 {
-	static const char *const files[] = { "observations.csv", "runs.csv" };
 	char path[PATH_MAX];
-	int i, written;
+	int found = 0;
 
-	for (i = 0; i < 2; i++) {
-		written = snprintf(path, sizeof(path), "%s/%s/%s", folder, name,
-				   files[i]);
-		if (written > 0 && written < PATH_MAX &&
-		    access(path, R_OK) == 0)
-			return 1;
-	}
-	return 0;
+	for (int half = 0; half < 2; half++)
+		if (snprintf(path, sizeof(path), "%s/%s/%s", folder, name,
+			     halves[half]) < PATH_MAX)
+			found |= !access(path, R_OK);
+	return found;
 }
 
 static int no_rows(const char *folder, struct error *err)
@@ -154,77 +153,57 @@ static int no_rows(const char *folder, struct error *err)
 			 folder, folder, meant);
 }
 
-/* The run_ids that were read so far. Two processes of one name would be taken
- * for one: the same rows twice. */
-struct read_before {
-	struct names runs;
-	struct names observations[CAMPAIGN_FILES]; /* each has its own */
-};
-
 static int refuse_again(const char *path, const char *run_id, struct error *err)
 {
 	return error_set(err, ERROR_INPUT, "%s: run %s was read before: give "
 			 "each folder and file once", path, run_id);
 }
 
-/* Each has one row in runs.csv. */
-static int add_runs(struct names *names, const struct campaign *campaign,
-		    size_t first, const char *path, struct error *err)
+/* Adds a run_id to those of a file that were read so far; with a number below
+ * first it was read before. Two processes of one name would be taken for one:
+ * the same rows twice. */
+static int add_name(struct names *names, int first, const char *run_id,
+		    const char *path, struct error *err)
 {
-	for (size_t i = first; i < campaign->run_count; i++) {
-		const int count = names->count;
-		const int number = names_number(
-			names, campaign->runs[i].run_id, err);
+	const int number = names_number(names, run_id, err);
 
-		if (number < 0)
-			return -1;
-		if (number < count)
-			return refuse_again(path, campaign->runs[i].run_id,
-					    err);
-	}
-	return 0;
+	if (number < 0)
+		return -1;
+	return number < first ? refuse_again(path, run_id, err) : 0;
 }
 
-/* Each has many observations, those of a clock in one file. */
-static int add_observations(struct names *names, int modelled,
-			    const struct campaign *campaign, size_t first,
-			    const char *path, struct error *err)
-{
-	const struct observation *rows = campaign->observations;
-	const int before = names->count;
-	const char *last = NULL;
-	int number;
-	size_t i;
+/* Each file has its own. */
+struct read_before {
+	struct names runs, observations[CAMPAIGN_FILES];
+};
 
-	for (i = first; i < campaign->observation_count; i++) {
-		if (observation_is_modelled(&rows[i]) != modelled ||
-		    (last && !strcmp(rows[i].run_id, last)))
-			continue;
-		last = rows[i].run_id;
-		number = names_number(names, last, err);
-		if (number < 0)
-			return -1;
-		if (number < before)
-			return refuse_again(path, rows[i].run_id, err);
-	}
-	return 0;
-}
-
-/* Adds those of the rows of campaign from these on, which were read from path;
- * one that was there before is ERROR_INPUT. */
+/* Adds those of the rows of campaign from these on, which were read from path:
+ * a run has one row in runs.csv, and many observations, those of a clock in one
+ * file. */
 static int read_add(struct read_before *names, const struct campaign *campaign,
 		    size_t first_observation, size_t first_run,
 		    const char *path, struct error *err)
 {
-	int file;
+	const char *last[CAMPAIGN_FILES] = { NULL };
+	int first[CAMPAIGN_FILES];
+	size_t i;
 
-	if (add_runs(&names->runs, campaign, first_run, path, err))
-		return -1;
-	for (file = 0; file < CAMPAIGN_FILES; file++)
-		if (add_observations(&names->observations[file],
-				     file == CAMPAIGN_MODELLED, campaign,
-				     first_observation, path, err))
+	for (i = first_run; i < campaign->run_count; i++)
+		if (add_name(&names->runs, names->runs.count,
+			     campaign->runs[i].run_id, path, err))
 			return -1;
+	for (int file = 0; file < CAMPAIGN_FILES; file++)
+		first[file] = names->observations[file].count;
+	for (i = first_observation; i < campaign->observation_count; i++) {
+		const struct observation *row = &campaign->observations[i];
+		const int file = campaign_file_of(row);
+
+		if ((!last[file] || strcmp(row->run_id, last[file])) &&
+		    add_name(&names->observations[file], first[file],
+			     row->run_id, path, err))
+			return -1;
+		last[file] = row->run_id;
+	}
 	return 0;
 }
 
@@ -287,18 +266,16 @@ void campaign_folder_of(const char *path, char folder[PATH_MAX])
 
 const char *campaign_other_half(const char *path)
 {
-	static const char *const files[] = { "runs.csv", "observations.csv" };
 	const char *slash = strrchr(path, '/');
 	const char *name = slash ? slash + 1 : path;
 	char other[PATH_MAX];
 
-	for (int i = 0; i < 2; i++)
-		if (!strcmp(name, files[i]) &&
+	for (int half = 0; half < 2; half++)
+		if (!strcmp(name, halves[half]) &&
 		    snprintf(other, sizeof(other), "%.*s%s",
 			     (int)(name - path), path,
-			     files[!i]) < (int)sizeof(other) &&
-		    !access(other, R_OK))
-			return files[!i];
+			     halves[!half]) < PATH_MAX && !access(other, R_OK))
+			return halves[!half];
 	return NULL;
 }
 
@@ -382,26 +359,21 @@ static int name_runs(struct names *names, const struct campaign *campaign,
 	return 0;
 }
 
-/* Keeps the rows of those, or of all others. */
-static void keep_rows(struct campaign *campaign, const struct names *names,
+/* Keeps those with their rows, or all others. */
+static void keep_runs(struct campaign *campaign, const struct names *names,
 		      int those)
 {
 	struct observation *rows = campaign->observations;
+	struct run *runs = campaign->runs;
 	size_t i, kept = 0;
 
 	for (i = 0; i < campaign->observation_count; i++)
 		if ((names_find(names, rows[i].run_id) >= 0) == those)
 			rows[kept++] = rows[i];
 	campaign->observation_count = kept;
-}
-
-static void drop_runs(struct campaign *campaign, const struct names *names)
-{
-	struct run *runs = campaign->runs;
-	size_t i, kept = 0;
-
+	kept = 0;
 	for (i = 0; i < campaign->run_count; i++)
-		if (names_find(names, runs[i].run_id) < 0)
+		if ((names_find(names, runs[i].run_id) >= 0) == those)
 			runs[kept++] = runs[i];
 	campaign->run_count = kept;
 }
@@ -431,8 +403,7 @@ static int merge_rows(struct campaign *folder, const struct campaign *own,
 	int failed = name_runs(&names, own, own->id, err);
 
 	if (!failed) {
-		keep_rows(folder, &names, 0);
-		drop_runs(folder, &names);
+		keep_runs(folder, &names, 0);
 		failed = add_all(folder, own, &names, err);
 	}
 	names_free(&names);
@@ -446,7 +417,7 @@ static int drop_unfinished(struct campaign *campaign, struct error *err)
 	const int failed = name_runs(&names, campaign, NULL, err);
 
 	if (!failed)
-		keep_rows(campaign, &names, 1);
+		keep_runs(campaign, &names, 1);
 	names_free(&names);
 	return failed;
 }

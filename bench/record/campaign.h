@@ -102,6 +102,7 @@ void campaign_release(struct campaign *campaign); /* all zero is fine */
 /* What follows is for those who make, load and finish folders. */
 
 extern const char *const campaign_files[CAMPAIGN_FILES];
+enum campaign_file campaign_file_of(const struct observation *row);
 
 enum { CAMPAIGN_PATH_SIZE = sizeof(((struct campaign *)0)->dir) + 24 };
 

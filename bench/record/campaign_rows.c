@@ -15,6 +15,12 @@ const char *const campaign_files[CAMPAIGN_FILES] = {
 	[CAMPAIGN_MODELLED] = "modelled.csv",
 };
 
+enum campaign_file campaign_file_of(const struct observation *row)
+{
+	return observation_is_modelled(row) ? CAMPAIGN_MODELLED :
+					      CAMPAIGN_MEASURED;
+}
+
 static const char runs_name[] = "runs.csv";
 static const char rows_kept[] = "the rows of a campaign";
 static const char rows_of_a_run[] = "the rows of a run";
@@ -122,9 +128,7 @@ int campaign_add(struct campaign *campaign, const struct observation *row,
 		 struct error *err)
 {
 	struct memory_text **unsaved =
-		&campaign->unsaved[observation_is_modelled(row) ?
-					   CAMPAIGN_MODELLED :
-					   CAMPAIGN_MEASURED];
+		&campaign->unsaved[campaign_file_of(row)];
 
 	if (campaign_keep(campaign, row, err))
 		return -1;
