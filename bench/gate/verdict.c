@@ -10,12 +10,7 @@
 #include "bench/system/file.h"
 #include "bench/system/memory.h"
 
-#define ROW struct verdict
-static const struct column columns[] = {
-	VERDICT_COLUMNS(TEXT_COLUMN, INT_COLUMN, REAL_COLUMN)
-};
-
-const struct row_kind verdict_rows = ROW_KIND("bench/1", columns);
+DEFINE_ROWS(verdict_rows, struct verdict, VERDICT_COLUMNS);
 
 static int print_header(FILE *out, const void *context, struct error *err)
 {

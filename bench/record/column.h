@@ -12,11 +12,7 @@
  *		TOY_COLUMNS(TEXT_MEMBER, INT_MEMBER, REAL_MEMBER)
  *	};
  *
- *	#define ROW struct toy
- *	static const struct column columns[] = {
- *		TOY_COLUMNS(TEXT_COLUMN, INT_COLUMN, REAL_COLUMN)
- *	};
- *	const struct row_kind toy_rows = ROW_KIND("bench/1", columns);
+ *	DEFINE_ROWS(toy_rows, struct toy, TOY_COLUMNS);
  *
  * A text has its size in bytes, the end included. Adding a column is adding a
  * line; columns are only ever appended, and found by name when read.
@@ -100,5 +96,13 @@ void cell_set_real(const struct column *column, void *row, double value);
 	{ .schema = (schema_), .columns = (columns_),                          \
 	  .column_count = sizeof(columns_) / sizeof((columns_)[0]),            \
 	  .row_size = sizeof(ROW) }
+
+/* The one kind of a file. Where there are several, each defines ROW. */
+#define DEFINE_ROWS(kind_, row_, COLUMNS_)                                     \
+	typedef row_ ROW;                                                      \
+	static const struct column kind_##_columns[] = {                       \
+		COLUMNS_(TEXT_COLUMN, INT_COLUMN, REAL_COLUMN)                 \
+	};                                                                     \
+	const struct row_kind kind_ = ROW_KIND("bench/1", kind_##_columns)
 
 #endif

@@ -2,12 +2,7 @@
 
 #include <math.h>
 
-#define ROW struct network_row
-static const struct column columns[] = {
-	NETWORK_COLUMNS(TEXT_COLUMN, INT_COLUMN, REAL_COLUMN)
-};
-
-const struct row_kind network_rows = ROW_KIND("bench/1", columns);
+DEFINE_ROWS(network_rows, struct network_row, NETWORK_COLUMNS);
 
 const char *const network_names[NETWORK_TOPOLOGIES] = {
 	[NETWORK_RING] = "ring",

@@ -2,12 +2,7 @@
 
 #include <string.h>
 
-#define ROW struct observation
-static const struct column columns[] = {
-	OBSERVATION_COLUMNS(TEXT_COLUMN, INT_COLUMN, REAL_COLUMN)
-};
-
-const struct row_kind observation_rows = ROW_KIND("bench/1", columns);
+DEFINE_ROWS(observation_rows, struct observation, OBSERVATION_COLUMNS);
 
 int observation_is_modelled(const struct observation *row)
 {

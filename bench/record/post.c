@@ -4,12 +4,7 @@
 
 #include "bench/record/run.h"
 
-#define ROW struct post_figure
-static const struct column columns[] = {
-	POST_COLUMNS(TEXT_COLUMN, INT_COLUMN, REAL_COLUMN)
-};
-
-const struct row_kind post_rows = ROW_KIND("bench/1", columns);
+DEFINE_ROWS(post_rows, struct post_figure, POST_COLUMNS);
 
 /* Multi's s/iter and s/epoch are means over its cores of each core's mean and
  * deviation; its accuracy is of all its cores' shares of the test set. */

@@ -7,12 +7,7 @@
 #include "bench/system/number.h"
 #include "bench/system/text.h"
 
-#define ROW struct run
-static const struct column columns[] = {
-	RUN_COLUMNS(TEXT_COLUMN, INT_COLUMN, REAL_COLUMN)
-};
-
-const struct row_kind run_rows = ROW_KIND("bench/1", columns);
+DEFINE_ROWS(run_rows, struct run, RUN_COLUMNS);
 
 const char *run_asked_resident(const struct run *run)
 {

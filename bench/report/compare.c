@@ -8,12 +8,7 @@
 #include "bench/record/column.h"
 #include "bench/statistics/rank_test.h"
 
-#define ROW struct compare_row
-static const struct column columns[] = {
-	COMPARE_COLUMNS(TEXT_COLUMN, INT_COLUMN, REAL_COLUMN)
-};
-
-const struct row_kind compare_rows = ROW_KIND("bench/1", columns);
+DEFINE_ROWS(compare_rows, struct compare_row, COMPARE_COLUMNS);
 
 static const struct compared_metric metrics[] = {
 	{ METRIC_LOOP, "training loop", 0, 3 },

@@ -10,12 +10,7 @@
 #define RESAMPLES 1000
 #define PI 3.14159265358979323846
 
-#define ROW struct scale_row
-static const struct column columns[] = {
-	SCALE_COLUMNS(TEXT_COLUMN, INT_COLUMN, REAL_COLUMN)
-};
-
-const struct row_kind scale_rows = ROW_KIND("bench/1", columns);
+DEFINE_ROWS(scale_rows, struct scale_row, SCALE_COLUMNS);
 
 enum { ITER, IMAGES, EFFICIENCY, COMMUNICATION, VALUES };
 

@@ -22,12 +22,7 @@
 #define MEMORY_LEAST (64u << 20)
 #define MEMORY_MOST (1024u << 20)
 
-#define ROW struct peak_row
-static const struct column columns[] = {
-	PEAK_COLUMNS(TEXT_COLUMN, INT_COLUMN, REAL_COLUMN)
-};
-
-const struct row_kind peak_rows = ROW_KIND("bench/1", columns);
+DEFINE_ROWS(peak_rows, struct peak_row, PEAK_COLUMNS);
 
 static double run(const struct peak *peak, const float *memory, size_t bytes,
 		  long rounds, double *elapsed_s)

@@ -6,12 +6,7 @@
 #include "bench/report/table_format.h"
 #include "bench/system/number.h"
 
-#define ROW struct profile_row
-static const struct column profile_columns[] = {
-	PROFILE_COLUMNS(TEXT_COLUMN, INT_COLUMN, REAL_COLUMN)
-};
-
-const struct row_kind profile_rows = ROW_KIND("bench/1", profile_columns);
+DEFINE_ROWS(profile_rows, struct profile_row, PROFILE_COLUMNS);
 
 #define AT(member) offsetof(struct profile_row, member)
 
