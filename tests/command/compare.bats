@@ -111,9 +111,9 @@ worked() {
 	local target
 	mkdir "$1"
 	{
-		echo "schema,run_id,campaign_id,label,started_utc,status,target,cores,loop_s,setup_s,final_accuracy_pct,cpu_model,logical_cpus,model,dataset,train_samples,test_samples,test_batch,global_batch,epochs,steps,compiler"
+		echo "schema,run_id,campaign_id,label,started_utc,status,target,cores,loop_s,setup_s,final_accuracy_pct,cpu_model,logical_cpus,model,dataset,train_samples,test_samples,test_batch,global_batch,epochs,steps,compiler,cpu_list"
 		for target in cpu-1:128 cpu-2:256; do
-			echo "bench/1,$1-$target,$1,,2026-01-31T23:59:59Z,ok,${target%:*},1,2,.5,99,$2,2,$3,mnist,60000,10000,100,${target#*:},$4,$5,cc of $1"
+			echo "bench/1,$1-$target,$1,,2026-01-31T23:59:59Z,ok,${target%:*},1,2,.5,99,$2,2,$3,mnist,60000,10000,100,${target#*:},$4,$5,cc of $1,on $1"
 		done
 	} >"$1/runs.csv"
 }
@@ -170,6 +170,7 @@ worked() {
 	run -0 "$BENCH" compare here there
 	[ "${lines[0]}" = "- another machine: cpu_model: first A CPU, second B CPU" ]
 	[ "${lines[1]}" = "- first: here" ]
+	[[ $output == *"differs: machine: cpu_list: first on here, second on there"* ]]
 	[[ $output == *"differs: build: compiler: "* ]]
 	[ "$(grep -c cpu_model <<<"$output")" = 1 ]
 	run -0 "$BENCH" compare here here
