@@ -353,10 +353,9 @@ static void note_post(const struct scaling *scaling)
 
 		if (!strcmp(several->target, "cpu-8") &&
 		    !strcmp(one->target, "cpu-1"))
-			text_append(text, sizeof(text), "%s%s (%s)",
-				    text[0] ? ", " : "",
-				    fixed_text(one->epoch_s / several->epoch_s,
-					       2).text, several->setup);
+			text_list(text, sizeof(text), "", ", ", "%s (%s)",
+				  fixed_text(one->epoch_s / several->epoch_s,
+					     2).text, several->setup);
 	}
 	print_note(scaling->out, &scaling->table, "post 002 measured, in "
 		   "seconds an epoch, 8 TPU cores over one: %s times%s", text,

@@ -10,33 +10,22 @@
 #include "bench/system/file.h"
 #include "bench/system/text.h"
 
-/* Made from the files in plot/, one string a line. */
-static const char *const style_script[] = {
-#include "plot/style.gp.h"
-	NULL
-};
-static const char *const epochs_script[] = {
+/* Made from the files in plot/, one string a line: those of the pictures, in
+ * their order, and what they have in common; each ends with NULL. */
+static const char *const scripts[] = {
 #include "plot/epochs.gp.h"
-	NULL
-};
-static const char *const iterations_script[] = {
+	NULL,
 #include "plot/iterations.gp.h"
-	NULL
-};
-static const char *const learning_script[] = {
+	NULL,
 #include "plot/learning.gp.h"
-	NULL
-};
-static const char *const speedup_script[] = {
+	NULL,
 #include "plot/speedup.gp.h"
-	NULL
-};
-static const char *const phases_script[] = {
+	NULL,
 #include "plot/phases.gp.h"
-	NULL
-};
-static const char *const scale_script[] = {
+	NULL,
 #include "plot/scale.gp.h"
+	NULL,
+#include "plot/style.gp.h"
 	NULL
 };
 
@@ -46,35 +35,35 @@ const struct picture pictures[PLOT_PICTURES] = {
 	  "thick mark is the mean and the bar its spread: across runs where "
 	  "there are several, else across the epochs of the only one. Small "
 	  "marks are single runs, or epochs. Disturbed runs are hollow.",
-	  plot_write_epochs, epochs_script },
+	  plot_write_epochs },
 	{ "iterations", "Every iteration",
 	  "One mark for each iteration in the order in which they were made, "
 	  "all runs on top of each other; marks that would cover each other "
 	  "are drawn once. Left of 1 is the warm-up, which does not count. "
 	  "Marks alone high up are outliers; disturbed runs are hollow.",
-	  plot_write_iterations, iterations_script },
+	  plot_write_iterations },
 	{ "learning", "Accuracy and loss over time",
 	  "What was reached, against the seconds of the training loop. "
 	  "Accuracy and the marked loss are of the test set, after each epoch; "
 	  "the thin line is the loss in training, averaged over some "
 	  "iterations.",
-	  plot_write_learning, learning_script },
+	  plot_write_learning },
 	{ "speedup", "Speed-up against cores",
 	  "Images per second over those of one core. Ideal would be as many "
 	  "times as there are cores; noise alone can put measured points above "
 	  "the number of CPUs that they share. The estimate is what a host "
 	  "with a free CPU for each core would reach. Hollow marks are of "
 	  "disturbed runs, or exceed the CPUs that there are.",
-	  plot_write_speedup, speedup_script },
+	  plot_write_speedup },
 	{ "phases", "Where the time of an epoch goes",
 	  "Shares of the time of an epoch, as a mean over the cores and runs "
 	  "of a target.",
-	  plot_write_phases, phases_script },
+	  plot_write_phases },
 	{ "scale", "What more cores would bring",
 	  "A model, not measured: what bench scale predicts from the "
 	  "iterations of one core and the cost of an all-reduce. Bars are 95 % "
 	  "intervals.",
-	  plot_write_scale, scale_script },
+	  plot_write_scale },
 };
 
 static int has_numbers(const struct result *result)
@@ -256,20 +245,18 @@ static int print_script(FILE *out, const void *context, struct error *err)
 	return 0;
 }
 
-static int write_script(const char *folder, const char *name,
-			const char *const *script, struct error *err)
-{
-	char path[PATH_MAX];
-
-	snprintf(path, sizeof(path), "%s/%s.gp", folder, name);
-	return file_replace_with(path, print_script, script, err);
-}
-
 int plot_write_scripts(const char *folder, struct error *err)
 {
-	for (int i = 0; i < PLOT_PICTURES; i++)
-		if (write_script(folder, pictures[i].name, pictures[i].script,
-				 err))
+	const char *const *script = scripts;
+	char path[PATH_MAX];
+
+	for (int i = 0; i <= PLOT_PICTURES; i++) {
+		snprintf(path, sizeof(path), "%s/%s.gp", folder,
+			 i < PLOT_PICTURES ? pictures[i].name : "style");
+		if (file_replace_with(path, print_script, script, err))
 			return -1;
-	return write_script(folder, "style", style_script, err);
+		while (*script++)
+			;
+	}
+	return 0;
 }

@@ -100,7 +100,6 @@ struct picture {
 	const char *title;
 	const char *caption; /* what it shows and how to read it */
 	plot_writer *write;
-	const char *const *script; /* lines for gnuplot, from plot/NAME.gp */
 };
 
 extern const struct picture pictures[PLOT_PICTURES];

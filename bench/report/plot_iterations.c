@@ -37,9 +37,8 @@ static int add_run(struct marks *marks, const struct run *run,
 	char why[96];
 	const int disturbed = run_is_slowed(run, why, sizeof(why));
 	long warmups = 0, steps = 0, iteration;
-	size_t i;
 
-	for (i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		warmups += is_step(rows[i]) && rows[i]->is_warmup == 1;
 		steps += is_step(rows[i]);
 	}
@@ -47,7 +46,7 @@ static int add_run(struct marks *marks, const struct run *run,
 	if (steps == warmups)
 		return 0;
 	iteration = -warmups;
-	for (i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		void *list = marks->list;
 
 		if (!is_step(rows[i]))

@@ -231,14 +231,15 @@ static void plain_heads(const struct grid *grid, int first, int last, int label,
 			FILE *out)
 {
 	char part[GRID_TEXT];
-	int second, column, gap, two = 0;
+	int two = 0;
 
-	for (column = first; column < last; column++)
+	for (int column = first; column < last; column++)
 		two |= strchr(grid->heads[column], '\n') != NULL;
-	for (second = 0; second <= two; second++) {
+	for (int second = 0; second <= two; second++) {
+		int gap = label - (second ? 0 : text_width(grid->corner));
+
 		fputs(second ? "" : grid->corner, out);
-		gap = label - (second ? 0 : text_width(grid->corner));
-		for (column = first; column < last; column++) {
+		for (int column = first; column < last; column++) {
 			head_line(part, grid->heads[column], second);
 			gap += GAP + grid->widths[column];
 			if (!part[0])
@@ -259,17 +260,17 @@ static void plain_block(const struct grid *grid, int first, int last, int label,
 			int color, FILE *out)
 {
 	const struct grid_cell *cell;
-	int column, row, mark = !grid->unmarked, total = label;
+	int mark = !grid->unmarked, total = label;
 
-	for (column = first; column < last; column++)
+	for (int column = first; column < last; column++)
 		total += GAP + grid->widths[column];
 	plain_heads(grid, first, last, label, out);
 	pad(out, total, '-');
 	fputc('\n', out);
-	for (row = 0; row < grid->rows; row++) {
+	for (int row = 0; row < grid->rows; row++) {
 		fputs(grid->labels[row], out);
 		pad(out, label - text_width(grid->labels[row]), ' ');
-		for (column = first; column < last; column++) {
+		for (int column = first; column < last; column++) {
 			cell = grid_at(grid, row, column);
 			pad(out, GAP + grid->widths[column] - mark -
 					 text_width(cell->text), ' ');
@@ -292,30 +293,31 @@ static int columns_of(const struct table_options *options)
 /* Columns come closer where that keeps all of them side by side. */
 static void find_widths(const struct grid *grid, int label, int most)
 {
-	int column, total = label;
+	int total = label;
 
-	for (column = 0; column < grid->columns; column++) {
+	for (int column = 0; column < grid->columns; column++) {
 		grid->widths[column] = column_width(grid, column);
 		total += GAP + grid->widths[column];
 	}
 	if (!grid->unmarked || total <= most || total - grid->columns > most)
 		return;
-	for (column = 0; column < grid->columns; column++)
+	for (int column = 0; column < grid->columns; column++)
 		grid->widths[column]--;
 }
 
 /* As many columns side by side as fit, the rest below. */
 static void draw_plain(const struct grid *grid, int color, int most, FILE *out)
 {
-	int label = label_width(grid), first, last, width;
+	const int label = label_width(grid);
 	char title[GRID_TITLE];
 
 	find_widths(grid, label, most);
 	snprintf(title, sizeof(title), "%s", grid->title);
 	text_wrap(out, title, most, 0);
 	fputc('\n', out);
-	for (first = 0; first < grid->columns; first = last) {
-		width = label;
+	for (int first = 0, last; first < grid->columns; first = last) {
+		int width = label;
+
 		for (last = first; last < grid->columns; last++) {
 			width += GAP + grid->widths[last];
 			if (width > most && last > first)
@@ -329,29 +331,28 @@ static void draw_plain(const struct grid *grid, int color, int most, FILE *out)
 
 static void draw_markdown(const struct grid *grid, int is_post, FILE *out)
 {
-	const struct grid_cell *cell;
-	int row, column;
+	const char *best[] = { "**", "**" };
 
-	if (!is_post)
+	if (is_post) {
+		best[0] = "<span style=\"color:red\">";
+		best[1] = "</span>";
+	} else {
 		fprintf(out, "**%s**\n\n", grid->title);
+	}
 	fprintf(out, "| %s |", grid->corner);
-	for (column = 0; column < grid->columns; column++)
-		fprintf(out, " %s |", grid->heads[column]);
+	for (int c = 0; c < grid->columns; c++)
+		fprintf(out, " %s |", grid->heads[c]);
 	fprintf(out, "\n| %s |", is_post ? ":---:" : ":---");
-	for (column = 0; column < grid->columns; column++)
+	for (int c = 0; c < grid->columns; c++)
 		fprintf(out, " %s |", is_post ? ":---:" : "---:");
 	fputc('\n', out);
-	for (row = 0; row < grid->rows; row++) {
+	for (int row = 0; row < grid->rows; row++) {
 		fprintf(out, "| %s |", grid->labels[row]);
-		for (column = 0; column < grid->columns; column++) {
-			cell = grid_at(grid, row, column);
-			if (!cell->best)
-				fprintf(out, " %s |", cell->text);
-			else if (is_post)
-				fprintf(out, " <span style=\"color:red\">%s"
-					"</span> |", cell->text);
-			else
-				fprintf(out, " **%s** |", cell->text);
+		for (int c = 0; c < grid->columns; c++) {
+			const struct grid_cell *cell = grid_at(grid, row, c);
+
+			fprintf(out, " %s%s%s |", cell->best ? best[0] : "",
+				cell->text, cell->best ? best[1] : "");
 		}
 		fputc('\n', out);
 	}
@@ -368,9 +369,6 @@ void print_html(FILE *out, const char *before, const char *text,
 /* A table that is wider than the page is moved within it, by keys, too. */
 static void draw_html(const struct grid *grid, FILE *out)
 {
-	const struct grid_cell *cell;
-	int row, column;
-
 	print_html(out, "<div class=\"wide\" role=\"region\" "
 		     "tabindex=\"0\" aria-label=\"", grid->title, "\">\n");
 	print_html(out, "<table>\n<caption>", grid->title, "</caption>\n"
@@ -379,18 +377,18 @@ static void draw_html(const struct grid *grid, FILE *out)
 		print_html(out, "<th scope=\"col\">", grid->corner, "</th>");
 	else
 		fputs("<td></td>", out);
-	for (column = 0; column < grid->columns; column++)
-		print_html(out, "<th scope=\"col\">", grid->heads[column],
-			     "</th>");
+	for (int c = 0; c < grid->columns; c++)
+		print_html(out, "<th scope=\"col\">", grid->heads[c], "</th>");
 	fputs("</tr></thead>\n<tbody>\n", out);
-	for (row = 0; row < grid->rows; row++) {
+	for (int row = 0; row < grid->rows; row++) {
 		print_html(out, "<tr><th scope=\"row\">", grid->labels[row],
 			     "</th>");
-		for (column = 0; column < grid->columns; column++) {
-			cell = grid_at(grid, row, column);
+		for (int c = 0; c < grid->columns; c++) {
+			const struct grid_cell *cell = grid_at(grid, row, c);
+
 			print_html(out, cell->best ? "<td><b>" : "<td>",
-				     cell->text,
-				     cell->best ? "</b></td>" : "</td>");
+				   cell->text,
+				   cell->best ? "</b></td>" : "</td>");
 		}
 		fputs("</tr>\n", out);
 	}
