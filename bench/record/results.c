@@ -117,13 +117,11 @@ static int add_line(struct results *results, const struct setup *setup,
 static int make_lines(struct maker *maker, struct error *err)
 {
 	struct results *results = maker->results;
-	size_t lines = 0;
-	int number, repetition;
+	size_t lines = (size_t)maker->setup_count;
 
-	for (number = 0; number < maker->setup_count; number++) {
-		repetition = maker->setups[number].repetitions;
-		lines += repetition > 1 ? 1 + (size_t)repetition : 1;
-	}
+	for (int s = 0; s < maker->setup_count; s++)
+		if (maker->setups[s].repetitions > 1)
+			lines += (size_t)maker->setups[s].repetitions;
 	if (lines * (size_t)results->target_count > MOST_CELLS)
 		return error_set(err, ERROR_INPUT, "%zu lines of %d targets "
 				 "are too many for one table: give fewer "
@@ -132,16 +130,15 @@ static int make_lines(struct maker *maker, struct error *err)
 	results->lines = calloc(lines + 1, sizeof(*results->lines));
 	if (!results->lines)
 		return error_memory(err, "lines");
-	for (number = 0; number < maker->setup_count; number++) {
-		struct setup *setup = &maker->setups[number];
+	for (int s = 0; s < maker->setup_count; s++) {
+		struct setup *setup = &maker->setups[s];
+		const int several = setup->repetitions > 1;
 
 		setup->line = results->line_count;
-		for (repetition = 1; setup->repetitions > 1 &&
-				     repetition <= setup->repetitions;
-		     repetition++)
-			if (add_line(results, setup, number, repetition, err))
+		for (int r = 1; several && r <= setup->repetitions; r++)
+			if (add_line(results, setup, s, r, err))
 				return -1;
-		if (add_line(results, setup, number, 0, err))
+		if (add_line(results, setup, s, 0, err))
 			return -1;
 	}
 	return 0;
