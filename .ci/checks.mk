@@ -1,6 +1,29 @@
 # Checks that are not `make test`: sanitizers, a bare machine, a second OpenCL
-# driver, the fuzzer, headers alone, and what bench is compared with. The Makefile
-# includes this and explains each at its top.
+# driver, the fuzzer, headers alone, and what bench is compared with.
+#
+#   make test-san    the units again, watched by sanitizers
+#   make test-bare   both again, without all that a machine may lack
+#   make check-full  the tests that take longer: clang, threads, oclgrind, fuzz
+#   make fuzz        feed the parsers what libFuzzer thinks of (clang)
+#   make peers       PyTorch, tinygrad and Intel's OpenCL driver in build/peers
+#   make peers-xla   PyTorch/XLA, with a PyTorch of its own, in build/peers-xla
+#   make test-intel  the tests of OpenCL on that driver; part of `make test`
+#   make twin        another build/bench that no gate may tell from it
+#
+# Knobs:
+#
+#   SAN=address,undefined  sanitizers; builds in build/san-address-undefined
+#   FUZZ_SECONDS=60        how long `make fuzz` tries each parser
+
+# The same objects linked in reverse, below a longer path: no gate may tell it
+# from the other.
+TWIN := $B/twin/below/a/longer/path/bench
+twin: $(TWIN)
+$(TWIN): $(OBJECTS)
+	@echo "LD $@"
+	@mkdir -p $(@D)
+	$Q$(CC) $(ALL_LDFLAGS) -o $@ $$(printf '%s\n' $^ | tac) $(LIBS)
+	$(split_debug)
 
 # What asks the OpenCL driver, and a second one: Intel's, by `make peers`.
 # oclgrind, which opencl_kernels.bats looks through, is a driver of its own.
@@ -107,3 +130,6 @@ peers:
 peers-xla:
 	$(AGAIN) deps PACKAGES="$(PACKAGES_PEERS)"
 	$Qtests/peers/install $(BUILD)/peers-xla xla
+
+.PHONY: test-san test-bare test-intel check-full fuzz fuzz-all check-headers \
+	peers peers-xla twin $(HEADERS_ALONE)

@@ -336,8 +336,7 @@ make_function() {
 
 @test "style: each header compiles alone" {
 	cp "$BATS_TEST_DIRNAME/../../Makefile" "$TREE/"
-	cp "$BATS_TEST_DIRNAME/../../.ci/checks.mk" "$TREE/.ci/"
-	cp "$BATS_TEST_DIRNAME/../../.ci/packages" "$TREE/.ci/"
+	cp "$BATS_TEST_DIRNAME"/../../.ci/{*.mk,packages} "$TREE/.ci/"
 	cd "$TREE"
 	plant bench/main.c 'int a;' # without it, the Makefile knows no sources
 	plant bench/plan/a.h 'int a(int);'

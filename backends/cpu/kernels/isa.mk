@@ -1,0 +1,31 @@
+# The same kernels for several instruction sets; the best is chosen at run time.
+CPU_KERNELS := $(wildcard backends/cpu/kernels/*.c backends/cpu/kernels/*/*.c)
+MACHINE := $(shell $(CC) -dumpmachine 2>/dev/null)
+ISAS := $(if $(findstring x86_64,$(MACHINE)),amx avx512 avx2) portable
+FLAGS_avx512 := -march=x86-64-v4 -mprefer-vector-width=512
+FLAGS_amx := $(FLAGS_avx512) -mavx512vbmi -mavx512vbmi2 -mavx512bf16 \
+	-mamx-tile -mamx-bf16
+FLAGS_avx2 := -march=x86-64-v3
+# AMX takes those of AVX-512 that have no use for tiles, by VEC_NAME() of simd.h:
+# they would be the same code once more. No other takes those that are only tiles.
+KERNELS_VECTORS := $(addprefix backends/cpu/kernels/,$(addsuffix .c,\
+	elementwise/dropout igemm/gather_fp32 igemm/gather_bf16 \
+	igemm/gather_bf16_weights igemm/gather_weights linear/linear_backward \
+	linear/linear_dense linear/linear_forward_bf16 linear/linear_parts \
+	linear/linear_rows linear/linear_weights elementwise/norm \
+	elementwise/planes stem/stem_first stem/stem_input stem/stem_multiply \
+	stem/stem_planes stem/stem_products stem/stem_weights))
+KERNELS_TILES := $(filter %_amx.c,$(CPU_KERNELS))
+kernels_of = $(filter-out $(if $(filter amx,$(1)),$(KERNELS_VECTORS),\
+	$(KERNELS_TILES)),$(CPU_KERNELS))
+OBJECTS += $(foreach isa,$(ISAS),$(patsubst %.c,$O/%.$(isa).o,\
+	$(call kernels_of,$(isa))))
+
+define isa_rule
+$O/backends/cpu/kernels/%.$(1).o: backends/cpu/kernels/%.c
+	@echo "CC $$< ($(1))"
+	@mkdir -p $$(@D)
+	$$Q$$(CC) $$(ALL_CFLAGS) $$(FLAGS_$(1)) -ffp-contract=fast -Wno-psabi \
+		-DISA=$(1) -MMD -MP -c -o $$@ $$<
+endef
+$(foreach isa,$(ISAS),$(eval $(call isa_rule,$(isa))))
