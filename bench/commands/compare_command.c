@@ -99,9 +99,7 @@ static int publish(const struct options *options,
 		   const struct comparison *comparison, FILE *out,
 		   struct error *err)
 {
-	const struct export_paths exports = { .csv = options->export_csv };
-
-	if (export_uses_terminal(&exports))
+	if (export_uses_terminal(options))
 		return print_rows(out, comparison, err);
 	if (compare_print(comparison, table, out, err))
 		return -1;
@@ -179,7 +177,6 @@ static int refuse_slower(const struct comparison *comparison, double percent,
 int compare_command(const struct options *options, FILE *out, FILE *log,
 		    struct error *err)
 {
-	const struct export_paths exports = { .csv = options->export_csv };
 	struct table_options table = {
 		.include_warmup = options->include_warmup,
 		.utf8 = terminal_is_utf8(),
@@ -200,7 +197,7 @@ int compare_command(const struct options *options, FILE *out, FILE *log,
 	note_same(options->arguments, log);
 	for (i = 0; i < SIDES; i++)
 		note_half(options->arguments[i], log);
-	failed = export_check(&exports, err);
+	failed = export_check(options, err);
 	for (i = 0; i < SIDES && !failed; i++)
 		failed = side_load(&sides[i], options->arguments[i], options,
 				   log, err);

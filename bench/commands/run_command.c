@@ -457,22 +457,17 @@ static void publish(struct work *work)
 	const struct options *options = work->options;
 	char where[1024];
 	const struct table_options table = table_of(work, where);
-	const struct export_paths exports = {
-		.csv = options->export_csv,
-		.json = options->export_json,
-		.markdown = options->export_markdown,
-	};
 	const struct campaign own = campaign_own(&work->campaign);
 	struct error err;
 
 	if (campaign_finish(&work->campaign, options->include_warmup, &err))
 		note_failure(work, err.kind, &err);
-	if (!export_uses_terminal(&exports)) {
+	if (!export_uses_terminal(options)) {
 		if (table_print(&own, &table, work->out, &err))
 			note_failure(work, err.kind, &err);
 		table_print_earlier(&work->campaign, &table, work->out);
 	}
-	if (export_write(&own, &exports, &table, work->out, &err))
+	if (export_write(&own, options, &table, work->out, &err))
 		note_failure(work, err.kind, &err);
 	if (fflush(work->out) || ferror(work->out)) {
 		error_set(&err, ERROR_OUTPUT, "standard output: the tables "
@@ -481,7 +476,7 @@ static void publish(struct work *work)
 		note_failure(work, err.kind, &err);
 	}
 	/* The first screen ends with it. */
-	if (!options->quiet && (!table.first || export_uses_terminal(&exports)))
+	if (!options->quiet && (!table.first || export_uses_terminal(options)))
 		fprintf(work->log, "results: %s\n", work->campaign.dir);
 }
 
@@ -530,15 +525,10 @@ static int run_campaign(struct work *work, struct error *err)
 	char stamp[24];
 	const struct campaign_request request = { options->out, options->label,
 						  stamp };
-	const struct export_paths exports = {
-		.csv = options->export_csv,
-		.json = options->export_json,
-		.markdown = options->export_markdown,
-	};
 	int failed;
 
 	clock_stamp(stamp, sizeof(stamp));
-	failed = export_check(&exports, err) ||
+	failed = export_check(options, err) ||
 		 campaign_create(&work->campaign, &request, err);
 	print_notice(work);
 	if (!failed) {

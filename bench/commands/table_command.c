@@ -12,12 +12,6 @@
 #include "bench/system/terminal.h"
 #include "bench/system/words.h"
 
-static struct export_paths exports_of(const struct options *options)
-{
-	return (struct export_paths){ options->export_csv, options->export_json,
-				      options->export_markdown };
-}
-
 /* Those of the folders' checks. */
 static int read_verdicts(struct verdicts *verdicts,
 			 const struct options *options, struct error *err)
@@ -48,14 +42,14 @@ static void join_paths(char *text, size_t size,
 
 /* Runs that are of no check, and their exports. */
 static int print_runs(const struct campaign *campaign,
-		      const struct export_paths *exports,
+		      const struct options *options,
 		      const struct table_options *table, FILE *out,
 		      struct error *err)
 {
-	if (!export_uses_terminal(exports) &&
+	if (!export_uses_terminal(options) &&
 	    table_print(campaign, table, out, err))
 		return -1;
-	return export_write(campaign, exports, table, out, err);
+	return export_write(campaign, options, table, out, err);
 }
 
 /* The verdicts of checks, and the runs beside them, if there are any. */
@@ -64,8 +58,7 @@ static int print_both(const struct options *options,
 		      const struct table_options *table, FILE *out, FILE *log,
 		      struct error *err)
 {
-	const struct export_paths exports = exports_of(options);
-	const int shown = !export_uses_terminal(&exports);
+	const int shown = !export_uses_terminal(options);
 	struct verdicts verdicts = { 0 };
 	int failed;
 
@@ -77,13 +70,13 @@ static int print_both(const struct options *options,
 		if (shown && verdicts.count)
 			fputc('\n', out);
 		if (shown && verdicts.count && !options->quiet &&
-		    (exports.csv || exports.json || exports.markdown))
+		    export_is_wanted(options))
 			fprintf(log, "note: the exports have the runs, and "
 				"not the verdicts of checks, which are in "
 				"verdicts.csv of their folders\n");
-		failed = print_runs(campaign, &exports, table, out, err);
+		failed = print_runs(campaign, options, table, out, err);
 	} else if (verdicts.count) {
-		failed = verdicts_export(&verdicts, &exports, out, err);
+		failed = verdicts_export(&verdicts, options, out, err);
 	} else {
 		failed = error_set(err, ERROR_INPUT, "%s: a check that reached "
 				   "no verdict; its rows are in "
@@ -155,8 +148,7 @@ static int finish(FILE *out, struct error *err)
 static int refuse_exports(const struct options *options, struct error *err)
 {
 	if ((!options->cores && !options->columns) ||
-	    (!options->export_csv && !options->export_json &&
-	     !options->export_markdown))
+	    !export_is_wanted(options))
 		return 0;
 	return error_set(err, ERROR_USAGE, "--export-csv, --export-json and "
 			 "--export-markdown have no effect with --%s: leave "
@@ -167,7 +159,6 @@ static int refuse_exports(const struct options *options, struct error *err)
 int table_command(const struct options *options, FILE *out, FILE *log,
 		  struct error *err)
 {
-	const struct export_paths exports = exports_of(options);
 	struct campaign campaign = { 0 };
 	int rc = -1;
 
@@ -181,7 +172,7 @@ int table_command(const struct options *options, FILE *out, FILE *log,
 		return error_set(err, ERROR_USAGE, "bench table takes the "
 				 "folders or CSV files to show, as in: bench "
 				 "table results/NAME");
-	if (export_check(&exports, err))
+	if (export_check(options, err))
 		return -1;
 	if (campaign_load(&campaign, options->arguments,
 			  options->argument_count, options->cores, log,

@@ -244,10 +244,6 @@ static int plan_data(struct check *check, struct error *err)
 int check_plan(struct check *check, struct error *err)
 {
 	const struct options *options = check->options;
-	const struct export_paths exports = {
-		options->export_csv, options->export_json,
-		options->export_markdown
-	};
 
 	clock_stamp(check->started_utc, sizeof(check->started_utc));
 	plan_blocks(check);
@@ -257,7 +253,7 @@ int check_plan(struct check *check, struct error *err)
 	interrupt_install(options->base_cmd != NULL);
 	return check_question(options, err) || plan_arms(check, err) ||
 	       plan_targets(check, err) || plan_data(check, err) ||
-	       export_check(&exports, err) ? -1 : 0;
+	       export_check(options, err) ? -1 : 0;
 }
 
 int check_open(struct check *check, const char *dir, struct error *err)

@@ -158,10 +158,6 @@ static int write_all(const struct check *check, const struct verdicts *new,
 		     const struct verdicts *all, FILE *out, struct error *err)
 {
 	const struct options *options = check->options;
-	const struct export_paths exports = {
-		options->export_csv, options->export_json,
-		options->export_markdown
-	};
 	const struct table_options github = { .format = TABLE_GITHUB,
 					      .utf8 = 1 };
 	struct table_options plain = {
@@ -175,12 +171,12 @@ static int write_all(const struct check *check, const struct verdicts *new,
 
 	table_format_find(options->format, &plain.format);
 	campaign_path(path, check->campaign.dir, "verdicts.md");
-	failed = !export_uses_terminal(&exports) &&
+	failed = !export_uses_terminal(options) &&
 		 verdicts_print(new, &plain, out, err);
 	if (file_replace_with(path, print_table, &folder,
 			      failed ? &other : err))
 		failed = 1;
-	if (verdicts_export(new, &exports, out, failed ? &other : err))
+	if (verdicts_export(new, options, out, failed ? &other : err))
 		failed = 1;
 	return failed ? -1 : 0;
 }

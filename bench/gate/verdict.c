@@ -57,30 +57,14 @@ static int print_markdown(FILE *out, const void *verdicts, struct error *err)
 }
 
 int verdicts_export(const struct verdicts *verdicts,
-		    const struct export_paths *exports, FILE *out,
+		    const struct options *options, FILE *out,
 		    struct error *err)
 {
-	const struct {
-		const char *path;
-		memory_printer *print;
-	} files[] = { { exports->csv, print_csv },
-		      { exports->json, print_json },
-		      { exports->markdown, print_markdown } };
-	struct error other;
-	int failed = 0;
+	static memory_printer *const printers[EXPORTS] = {
+		print_csv, print_json, print_markdown
+	};
 
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-		struct error *first = failed ? &other : err;
-
-		if (!files[i].path)
-			continue;
-		if (!strcmp(files[i].path, "-") ?
-			    files[i].print(out, verdicts, first) :
-			    file_replace_with(files[i].path, files[i].print,
-					      verdicts, first))
-			failed = -1;
-	}
-	return failed;
+	return export_print(options, printers, verdicts, out, err);
 }
 
 int verdicts_append(const char *dir, const struct verdicts *verdicts,

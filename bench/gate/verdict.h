@@ -111,10 +111,9 @@ int verdicts_print(const struct verdicts *verdicts,
 		   const struct table_options *options, FILE *out,
 		   struct error *err);
 
-/* What --export-* asks for, of verdicts alone: rows, a document, the tables in
- * Markdown. All are tried, the first failure is reported. */
+/* What --export-* asks for, of verdicts alone: export_print(). */
 int verdicts_export(const struct verdicts *verdicts,
-		    const struct export_paths *exports, FILE *out,
+		    const struct options *options, FILE *out,
 		    struct error *err);
 
 #endif

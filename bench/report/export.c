@@ -146,65 +146,98 @@ int campaign_finish(struct campaign *campaign, int include_warmup,
 	return failed;
 }
 
+/* What is asked for, in the order of printers. */
+struct export_paths {
+	const char *paths[EXPORTS];
+};
+
+static struct export_paths paths_of(const struct options *options)
+{
+	return (struct export_paths){ { options->export_csv,
+					options->export_json,
+					options->export_markdown } };
+}
+
 static int is_terminal(const char *path)
 {
 	return path && strcmp(path, "-") == 0;
 }
 
-int export_uses_terminal(const struct export_paths *paths)
+static int count_terminals(const struct options *options)
 {
-	return is_terminal(paths->csv) || is_terminal(paths->json) ||
-	       is_terminal(paths->markdown);
-}
-
-int export_check(const struct export_paths *paths, struct error *err)
-{
-	const char *const list[] = { paths->csv, paths->json, paths->markdown };
+	const struct export_paths all = paths_of(options);
 	int terminals = 0;
 
-	for (int i = 0; i < 3; i++)
-		terminals += is_terminal(list[i]);
-	if (terminals > 1)
+	for (int i = 0; i < EXPORTS; i++)
+		terminals += is_terminal(all.paths[i]);
+	return terminals;
+}
+
+int export_is_wanted(const struct options *options)
+{
+	return options->export_csv || options->export_json ||
+	       options->export_markdown;
+}
+
+int export_uses_terminal(const struct options *options)
+{
+	return count_terminals(options) > 0;
+}
+
+int export_check(const struct options *options, struct error *err)
+{
+	const struct export_paths all = paths_of(options);
+
+	if (count_terminals(options) > 1)
 		return error_set(err, ERROR_USAGE, "only one of --export-csv, "
 				 "--export-json and --export-markdown can be "
 				 "-, give the others a file");
-	for (int i = 0; i < 3; i++)
-		if (list[i] && !is_terminal(list[i]) &&
-		    file_check(list[i], err))
+	for (int i = 0; i < EXPORTS; i++)
+		if (all.paths[i] && !is_terminal(all.paths[i]) &&
+		    file_check(all.paths[i], err))
 			return -1;
 	return 0;
 }
 
+int export_print(const struct options *options,
+		 memory_printer *const printers[EXPORTS], const void *context,
+		 FILE *terminal, struct error *err)
+{
+	const struct export_paths all = paths_of(options);
+	struct error other;
+	int failed = 0;
+
+	for (int i = 0; i < EXPORTS; i++) {
+		const char *path = all.paths[i];
+		struct error *first = failed ? &other : err;
+
+		if (path && (is_terminal(path) ?
+				     printers[i](terminal, context, first) :
+				     file_replace_with(path, printers[i],
+						       context, first)))
+			failed = -1;
+	}
+	return failed;
+}
+
 int export_write(const struct campaign *campaign,
-		 const struct export_paths *paths,
-		 const struct table_options *options, FILE *terminal,
+		 const struct options *options,
+		 const struct table_options *table, FILE *terminal,
 		 struct error *err)
 {
-	static memory_printer *const printers[3] = { print_csv, print_json,
-						     print_markdown };
+	static memory_printer *const printers[EXPORTS] = {
+		print_csv, print_json, print_markdown
+	};
 	struct results results;
-	const struct report report = { campaign, &results, options };
-	const char *const list[] = { paths->csv, paths->json, paths->markdown };
-	struct error each;
-	int failed, rc = 0;
+	const struct report report = { campaign, &results, table };
+	int failed;
 
-	if (!list[0] && !list[1] && !list[2])
+	if (!export_is_wanted(options))
 		return 0;
 	if (results_build(&results, campaign, RESULTS_ALL,
-			  options->include_warmup, err))
+			  table->include_warmup, err))
 		return -1;
-	for (int i = 0; i < 3; i++) {
-		if (!list[i])
-			continue;
-		failed = is_terminal(list[i]) ?
-				 printers[i](terminal, &report, &each) :
-				 file_replace_with(list[i], printers[i],
-						   &report, &each);
-		if (failed && rc == 0) {
-			*err = each;
-			rc = -1;
-		}
-	}
+	failed = export_print(options, printers, &report, terminal, err);
 	results_free(&results);
-	return rc;
+	return failed;
 }

@@ -10,26 +10,32 @@
 #include <stdio.h>
 
 #include "backends/contract/error.h"
+#include "bench/options/options.h"
 #include "bench/record/campaign.h"
 #include "bench/report/table.h"
+#include "bench/system/memory.h"
 
-struct export_paths {
-	const char *csv, *json, *markdown; /* NULL: not wanted, "-": terminal */
-};
+enum { EXPORTS = 3 };
+
+/* Is any of them asked for? */
+int export_is_wanted(const struct options *options);
 
 /* Is something written to the terminal? Then nothing else should be. */
-int export_uses_terminal(const struct export_paths *paths);
+int export_uses_terminal(const struct options *options);
 
 /* Before measuring: at most one "-", and every file can be written. */
-int export_check(const struct export_paths *paths, struct error *err);
+int export_check(const struct options *options, struct error *err);
 
-/*
- * Writes what is wanted. options->format is not used. All are tried, the first
- * failure is reported.
- */
+/* Prints what is asked for: rows, a document and tables, in this order. All are
+ * tried, the first failure is reported. */
+int export_print(const struct options *options,
+		 memory_printer *const printers[EXPORTS], const void *context,
+		 FILE *terminal, struct error *err);
+
+/* The same of a campaign's runs. table->format is not used. */
 int export_write(const struct campaign *campaign,
-		 const struct export_paths *paths,
-		 const struct table_options *options, FILE *terminal,
+		 const struct options *options,
+		 const struct table_options *table, FILE *terminal,
 		 struct error *err);
 
 /*
