@@ -14,13 +14,13 @@
 enum { SIDES = 2 };
 
 /* A campaign, its numbers, and what it is called. */
-struct side {
+struct campaign_side {
 	struct campaign campaign;
 	struct results results;
 	char name[1200];
 };
 
-static int side_load(struct side *side, const char *path,
+static int side_load(struct campaign_side *side, const char *path,
 		     const struct options *options, FILE *log,
 		     struct error *err)
 {
@@ -43,7 +43,7 @@ static int side_load(struct side *side, const char *path,
 }
 
 /* The labels may be the same, or not be there. */
-static void tell_apart(struct side sides[SIDES],
+static void tell_apart(struct campaign_side sides[SIDES],
 		       const struct options *options)
 {
 	int i, same = strcmp(sides[0].name, sides[1].name) == 0;
@@ -76,7 +76,7 @@ static void note_half(const char *path, FILE *log)
 			folder);
 }
 
-static void side_release(struct side *side)
+static void side_release(struct campaign_side *side)
 {
 	results_free(&side->results);
 	campaign_release(&side->campaign);
@@ -182,7 +182,7 @@ int compare_command(const struct options *options, FILE *out, FILE *log,
 		.utf8 = terminal_is_utf8(),
 		.width = terminal_columns(out),
 	};
-	struct side sides[SIDES] = { 0 };
+	struct campaign_side sides[SIDES] = { 0 };
 	struct comparison comparison = { 0 };
 	int i, failed;
 

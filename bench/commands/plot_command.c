@@ -50,7 +50,7 @@ static void print_name(FILE *out, const char *path)
 }
 
 /* What a printer of rows is given. */
-struct request {
+struct plot_request {
 	const struct picture *picture;
 	const struct plot *plot;
 	struct plot_note *note;
@@ -58,7 +58,7 @@ struct request {
 
 static int print_data(FILE *out, const void *context, struct error *err)
 {
-	const struct request *request = context;
+	const struct plot_request *request = context;
 
 	return request->picture->write(out, request->plot, request->note, err);
 }
@@ -68,7 +68,7 @@ static int write_data(struct drawing *drawing, struct error *err)
 	char path[PATH_MAX];
 
 	for (int i = 0; i < PLOT_PICTURES; i++) {
-		const struct request request = {
+		const struct plot_request request = {
 			&pictures[i], &drawing->plot, &drawing->notes[i]
 		};
 

@@ -26,7 +26,7 @@
 #define MOST_TARGETS 64
 #define DRY_STEPS 5 /* iterations that --dry-run measures */
 
-struct work {
+struct campaign_work {
 	const struct options *options;
 	FILE *out, *log;
 	struct target targets[MOST_TARGETS];
@@ -41,7 +41,8 @@ struct work {
 	struct error first; /* that it comes from */
 };
 
-static void note_failure(struct work *work, int code, const struct error *err)
+static void note_failure(struct campaign_work *work, int code,
+			 const struct error *err)
 {
 	if (work->worst)
 		return;
@@ -49,7 +50,7 @@ static void note_failure(struct work *work, int code, const struct error *err)
 	work->first = *err;
 }
 
-static int plan_targets(struct work *work, struct error *err)
+static int plan_targets(struct campaign_work *work, struct error *err)
 {
 	const struct options *options = work->options;
 	const char *const *names = options->arguments;
@@ -131,7 +132,7 @@ static double test_work(const struct training *training)
 }
 
 /* Once, for the first target that it is true of. */
-static void note_whole_test(const struct work *work)
+static void note_whole_test(const struct campaign_work *work)
 {
 	const struct options *options = work->options;
 
@@ -170,7 +171,8 @@ static double estimate(const struct run *run, const struct options *given,
 				       training->global_samples);
 }
 
-static void print_plan(const struct work *work, int t, const char *outcome)
+static void print_plan(const struct campaign_work *work, int t,
+		       const char *outcome)
 {
 	const struct training *training = &work->trainings[t];
 	const int epochs = training->recipe.epochs;
@@ -195,7 +197,8 @@ static void print_plan(const struct work *work, int t, const char *outcome)
  * in a process of its own. The seconds are added to all_s. A target that fails
  * adds nothing, and is an error where it was named.
  */
-static int dry_run(struct work *work, int t, double *all_s, struct error *err)
+static int dry_run(struct campaign_work *work, int t, double *all_s,
+		   struct error *err)
 {
 	const struct options *given = work->options;
 	const struct target *target = &work->targets[t];
@@ -243,7 +246,7 @@ static int dry_run(struct work *work, int t, double *all_s, struct error *err)
 	return 0;
 }
 
-static int dry_run_all(struct work *work, struct error *err)
+static int dry_run_all(struct campaign_work *work, struct error *err)
 {
 	double all_s = 0;
 	char time[32];
@@ -258,7 +261,8 @@ static int dry_run_all(struct work *work, struct error *err)
 }
 
 /* Refuses rows, or a target next to the rows of all runs, that do not fit. */
-static int check_memory(struct work *work, double rows, struct error *err)
+static int check_memory(struct campaign_work *work, double rows,
+			struct error *err)
 {
 	const double available = machine_memory_available("");
 
@@ -279,7 +283,7 @@ static int check_memory(struct work *work, double rows, struct error *err)
 
 /* What targets make of the data set, and whether it fits into memory: found
  * before a campaign is begun. Each child loads its own. */
-static int plan_data(struct work *work, struct error *err)
+static int plan_data(struct campaign_work *work, struct error *err)
 {
 	const struct options *options = work->options;
 	struct dataset dataset;
@@ -316,7 +320,8 @@ static int plan_data(struct work *work, struct error *err)
 }
 
 /* A target that nobody asked for by name may be missing. */
-static void check_result(struct work *work, struct child_result *result,
+static void check_result(struct campaign_work *work,
+			 struct child_result *result,
 			 const struct target *target, int more)
 {
 	struct run *run = &result->run;
@@ -342,7 +347,7 @@ static void check_result(struct work *work, struct child_result *result,
 }
 
 /* What the campaign found in its folder, and changed: not even -q hides it. */
-static void print_notice(struct work *work)
+static void print_notice(struct campaign_work *work)
 {
 	char *notice = work->campaign.notice;
 
@@ -352,7 +357,7 @@ static void print_notice(struct work *work)
 }
 
 /* more: runs are still to come. */
-static int run_once(struct work *work, int t, long round, int more,
+static int run_once(struct campaign_work *work, int t, long round, int more,
 		    struct error *err)
 {
 	const struct target *target = &work->targets[t];
@@ -394,7 +399,7 @@ static int run_once(struct work *work, int t, long round, int more,
 }
 
 /* What was not reached has a row that says so, and none of anything else. */
-static int skip_once(struct work *work, int t, struct error *err)
+static int skip_once(struct campaign_work *work, int t, struct error *err)
 {
 	struct child_result result = { .exit_code = 128 + interrupt_signal() };
 	struct error why;
@@ -409,7 +414,7 @@ static int skip_once(struct work *work, int t, struct error *err)
 }
 
 /* Each round starts with another target, so that none is always the first. */
-static void run_all(struct work *work)
+static void run_all(struct campaign_work *work)
 {
 	const long all = work->options->repeat * work->target_count;
 	struct error err;
@@ -431,7 +436,8 @@ static void run_all(struct work *work)
 }
 
 /* where: room for the campaign's folder, as the tables name it. */
-static struct table_options table_of(const struct work *work, char where[1024])
+static struct table_options table_of(const struct campaign_work *work,
+				     char where[1024])
 {
 	const struct options *options = work->options;
 	struct table_options table = {
@@ -452,7 +458,7 @@ static struct table_options table_of(const struct work *work, char where[1024])
 	return table;
 }
 
-static void publish(struct work *work)
+static void publish(struct campaign_work *work)
 {
 	const struct options *options = work->options;
 	char where[1024];
@@ -481,7 +487,7 @@ static void publish(struct work *work)
 }
 
 /* Once, for the target with the most cores. */
-static void note_shared_cpus(const struct work *work)
+static void note_shared_cpus(const struct campaign_work *work)
 {
 	const struct target *most = NULL;
 	const int cpus = cpus_available();
@@ -497,7 +503,7 @@ static void note_shared_cpus(const struct work *work)
 			cpus, cpus == 1 ? "" : "s");
 }
 
-static void note_idle_cores(const struct work *work)
+static void note_idle_cores(const struct campaign_work *work)
 {
 	const long batch = work->options->global_batch;
 
@@ -519,7 +525,7 @@ static int refuse_interrupted(const char *dir, struct error *err)
 			 "in %.400s: %.500s shows them", dir, command);
 }
 
-static int run_campaign(struct work *work, struct error *err)
+static int run_campaign(struct campaign_work *work, struct error *err)
 {
 	const struct options *options = work->options;
 	char stamp[24];
@@ -547,7 +553,7 @@ static int run_campaign(struct work *work, struct error *err)
 	return failed;
 }
 
-static int run_work(struct work *work, struct error *err)
+static int run_work(struct campaign_work *work, struct error *err)
 {
 	const struct options *options = work->options;
 
@@ -564,7 +570,7 @@ static int run_work(struct work *work, struct error *err)
 int run_command(const struct options *options, FILE *out, FILE *log,
 		struct error *err)
 {
-	struct work *work; /* too much for a small stack */
+	struct campaign_work *work; /* too much for a small stack */
 	int code;
 
 	if (options->list && options->argument_count)

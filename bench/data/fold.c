@@ -2,13 +2,13 @@
 
 #include <stdlib.h>
 
-struct group {
+struct fold_group {
 	int size, index;
 };
 
 static int by_size(const void *a, const void *b)
 {
-	const struct group *first = a, *second = b;
+	const struct fold_group *first = a, *second = b;
 
 	if (first->size != second->size)
 		return first->size < second->size ? 1 : -1;
@@ -27,13 +27,14 @@ static int lightest(const long weights[FOLDS])
 
 int fold_groups(const int *sizes, int groups, uint8_t *is_test)
 {
-	struct group *sorted = malloc(((size_t)groups + 1) * sizeof(*sorted));
+	struct fold_group *sorted =
+		malloc(((size_t)groups + 1) * sizeof(*sorted));
 	long weights[FOLDS] = { 0 };
 
 	if (!sorted)
 		return -1;
 	for (int g = 0; g < groups; g++)
-		sorted[g] = (struct group){ sizes[g], g };
+		sorted[g] = (struct fold_group){ sizes[g], g };
 	qsort(sorted, (size_t)groups, sizeof(*sorted), by_size);
 	for (int i = 0; i < groups; i++) {
 		const int fold = lightest(weights);

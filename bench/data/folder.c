@@ -16,17 +16,17 @@
 	       "and DIR/val/CLASS/*.jpg, or DIR/test"
 
 /* Names in a folder, sorted. */
-struct names {
+struct entries {
 	struct dirent **list;
 	int count;
 };
 
-static void names_release(struct names *names)
+static void names_release(struct entries *names)
 {
 	for (int i = 0; i < names->count; i++)
 		free(names->list[i]);
 	free(names->list);
-	*names = (struct names){ .count = 0 };
+	*names = (struct entries){ .count = 0 };
 }
 
 static int by_bytes(const struct dirent **a, const struct dirent **b)
@@ -73,7 +73,7 @@ static int refuse_reading(const char *path, int code, struct error *err)
 }
 
 /* To be released after success. */
-static int names_read(struct names *names, const char *path,
+static int names_read(struct entries *names, const char *path,
 		      int (*filter)(const struct dirent *), struct error *err)
 {
 	names->list = NULL;
@@ -207,7 +207,7 @@ static void leave_out(struct folder *folder, enum folder_left why,
 }
 
 /* The walk below the folder of a class. */
-struct walk {
+struct class_walk {
 	struct folder *folder;
 	struct folder_part *part;
 	uint16_t label;
@@ -222,7 +222,7 @@ struct level {
 	int is_hidden; /* a name below the class begins with a dot */
 };
 
-static int take_file(struct walk *walk, const char *name, int is_hidden,
+static int take_file(struct class_walk *walk, const char *name, int is_hidden,
 		     struct error *err)
 {
 	struct folder *folder = walk->folder;
@@ -241,10 +241,10 @@ static int take_file(struct walk *walk, const char *name, int is_hidden,
 	return 0;
 }
 
-static int walk_folder(struct walk *walk, const struct level *above,
+static int walk_folder(struct class_walk *walk, const struct level *above,
 		       int is_hidden, struct error *err);
 
-static int walk_entry(struct walk *walk, const struct level *level,
+static int walk_entry(struct class_walk *walk, const struct level *level,
 		      const char *name, struct error *err)
 {
 	const int is_hidden = level->is_hidden || name[0] == '.';
@@ -263,11 +263,11 @@ static int walk_entry(struct walk *walk, const struct level *level,
 
 /* Takes the files below walk->path. Not by fts_open(), which in glibc 2.36
  * uses memory that it did not get. */
-static int walk_folder(struct walk *walk, const struct level *above,
+static int walk_folder(struct class_walk *walk, const struct level *above,
 		       int is_hidden, struct error *err)
 {
 	struct level level = { .above = above, .is_hidden = is_hidden };
-	struct names names;
+	struct entries names;
 	struct stat about;
 	int failed = 0;
 
@@ -311,7 +311,7 @@ static int list_class(struct folder *folder, struct folder_part *part,
 {
 	const int unread = folder->left[FOLDER_UNREAD].count;
 	const int before = part->count;
-	struct walk walk = { folder, part, label, "" };
+	struct class_walk walk = { folder, part, label, "" };
 	char inner[PATH_MAX];
 
 	if (join(inner, below, class, err) ||
@@ -332,7 +332,7 @@ static int list_class(struct folder *folder, struct folder_part *part,
 
 /* The folders among names in DIR/below, one behind the other. */
 static int keep_folders(struct folder *folder, const char *below,
-			struct names *names, struct error *err)
+			struct entries *names, struct error *err)
 {
 	char inner[PATH_MAX], path[PATH_MAX];
 	int kept = 0, failed = 0;
@@ -363,7 +363,7 @@ static int compare_entries(const void *a, const void *b)
 }
 
 /* Its place among the classes, or -1. */
-static int find_class(const struct names *classes, const struct dirent *entry)
+static int find_class(const struct entries *classes, const struct dirent *entry)
 {
 	struct dirent **found = bsearch(&entry, classes->list,
 					(size_t)classes->count, sizeof(entry),
@@ -374,8 +374,8 @@ static int find_class(const struct names *classes, const struct dirent *entry)
 
 /* DIR/below, whose folders are some of the classes. */
 static int list_part(struct folder *folder, struct folder_part *part,
-		     const char *below, const struct names *classes,
-		     struct names *own, struct error *err)
+		     const char *below, const struct entries *classes,
+		     struct entries *own, struct error *err)
 {
 	for (int i = 0; i < own->count; i++) {
 		const char *name = own->list[i]->d_name;
@@ -395,7 +395,7 @@ static int list_part(struct folder *folder, struct folder_part *part,
 
 /* The names of classes in DIR/below, to be released in any case. */
 static int read_classes(struct folder *folder, const char *below,
-			struct names *names, struct error *err)
+			struct entries *names, struct error *err)
 {
 	char path[PATH_MAX];
 
@@ -443,7 +443,7 @@ int folder_is_split(const struct folder *folder)
 
 int folder_list(struct folder *folder, const char *dir, struct error *err)
 {
-	struct names classes = { .count = 0 }, tested = { .count = 0 };
+	struct entries classes = { .count = 0 }, tested = { .count = 0 };
 	const char *below;
 	int failed;
 

@@ -11,7 +11,7 @@
 
 #define MOST_SCANS 500 /* of a progressive image; files have a dozen */
 
-struct decoder {
+struct jpeg_decoder {
 	struct jpeg_decompress_struct jpeg;
 	struct jpeg_error_mgr errors;
 	struct jpeg_progress_mgr progress;
@@ -25,7 +25,7 @@ struct decoder {
 /* libjpeg must not return from here. */
 static void fail(j_common_ptr jpeg)
 {
-	struct decoder *decoder = jpeg->client_data;
+	struct jpeg_decoder *decoder = jpeg->client_data;
 	char words[JMSG_LENGTH_MAX];
 
 	jpeg->err->format_message(jpeg, words);
@@ -43,7 +43,7 @@ static void warn(j_common_ptr jpeg, int level)
 	(void)level;
 }
 
-static void refuse_end(struct decoder *decoder)
+static void refuse_end(struct jpeg_decoder *decoder)
 {
 	image_refuse(decoder->file, "JPEG", 1, "", decoder->err);
 	longjmp(decoder->failed, 1);
@@ -75,7 +75,7 @@ static void skip_source(j_decompress_ptr jpeg, long count)
 /* A small file may ask for scan after scan of a large image. */
 static void watch(j_common_ptr common)
 {
-	struct decoder *decoder = common->client_data;
+	struct jpeg_decoder *decoder = common->client_data;
 
 	if (decoder->jpeg.input_scan_number <= MOST_SCANS)
 		return;
@@ -94,7 +94,7 @@ static void turn_to_rgb(const JSAMPLE *cmyk, int width, uint8_t *rgb)
 		}
 }
 
-static void read_header(struct decoder *decoder)
+static void read_header(struct jpeg_decoder *decoder)
 {
 	struct jpeg_decompress_struct *jpeg = &decoder->jpeg;
 
@@ -110,7 +110,7 @@ static void read_header(struct decoder *decoder)
 
 /* For longjmp, no variable of a caller is changed here. An end after the last
  * row may be missing. */
-static void read_pixels(struct decoder *decoder)
+static void read_pixels(struct jpeg_decoder *decoder)
 {
 	struct jpeg_decompress_struct *jpeg = &decoder->jpeg;
 	struct image *image = decoder->image;
@@ -141,7 +141,7 @@ static void read_pixels(struct decoder *decoder)
 	jpeg_finish_decompress(jpeg);
 }
 
-static int decode(struct decoder *decoder)
+static int decode(struct jpeg_decoder *decoder)
 {
 	if (setjmp(decoder->failed))
 		return -1;
@@ -152,7 +152,8 @@ static int decode(struct decoder *decoder)
 int image_decode_jpeg(const struct image_file *file, struct image *image,
 		      struct error *err)
 {
-	struct decoder decoder = { .file = file, .image = image, .err = err };
+	struct jpeg_decoder decoder = { .file = file, .image = image,
+					    .err = err };
 	int failed;
 
 	decoder.jpeg.client_data = &decoder;

@@ -11,7 +11,7 @@
 #define HEAD 8	/* bytes of a chunk before its data: length, name */
 #define CRC 4	/* and after them */
 
-struct decoder {
+struct png_decoder {
 	png_structp png;
 	png_infop info;
 	const struct image_file *file;
@@ -25,7 +25,7 @@ struct decoder {
 /* libpng must not return from here. */
 static void fail(png_structp png, png_const_charp words)
 {
-	struct decoder *decoder = png_get_error_ptr(png);
+	struct png_decoder *decoder = png_get_error_ptr(png);
 
 	if (decoder->no_memory)
 		error_memory(decoder->err, decoder->file->name);
@@ -43,7 +43,7 @@ static void warn(png_structp png, png_const_charp words)
 
 static png_voidp allocate(png_structp png, png_alloc_size_t size)
 {
-	struct decoder *decoder = png_get_mem_ptr(png);
+	struct png_decoder *decoder = png_get_mem_ptr(png);
 	void *memory = malloc(size);
 
 	decoder->no_memory = !memory;
@@ -60,7 +60,7 @@ static void release(png_structp png, png_voidp memory)
  * of the pixels alone decides whether they are right. */
 static void take_header(png_structp png, png_infop info)
 {
-	struct decoder *decoder = png_get_progressive_ptr(png);
+	struct png_decoder *decoder = png_get_progressive_ptr(png);
 	struct image *image = decoder->image;
 
 	if (image_allocate(image, decoder->file,
@@ -87,7 +87,7 @@ static void take_header(png_structp png, png_infop info)
 static void take_row(png_structp png, png_bytep bytes, png_uint_32 row,
 		     int pass)
 {
-	struct decoder *decoder = png_get_progressive_ptr(png);
+	struct png_decoder *decoder = png_get_progressive_ptr(png);
 	struct image *image = decoder->image;
 	const int last = png_get_interlace_type(png, decoder->info) ==
 					 PNG_INTERLACE_NONE ?
@@ -136,7 +136,7 @@ static int is_cut_after(const struct image_file *file, size_t at)
 
 /* For longjmp, no variable of a caller is changed here. The window of zlib that
  * a file announces may be too small: the largest is taken. */
-static int decode(struct decoder *decoder)
+static int decode(struct png_decoder *decoder)
 {
 	const struct image_file *file = decoder->file;
 	png_structp png = decoder->png;
@@ -163,7 +163,8 @@ static int decode(struct decoder *decoder)
 int image_decode_png(const struct image_file *file, struct image *image,
 		     struct error *err)
 {
-	struct decoder decoder = { .file = file, .image = image, .err = err };
+	struct png_decoder decoder = { .file = file, .image = image,
+					   .err = err };
 	int failed = -1;
 
 	decoder.png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, &decoder,

@@ -122,7 +122,7 @@ static size_t targets_of(const struct model *model)
 }
 
 /* Samples, in an order or (NULL) as they are, and what cuts them. */
-struct pass {
+struct sample_pass {
 	const struct samples *samples;
 	const int *order;
 	const struct crop_key *key; /* NULL: the middle of each */
@@ -130,7 +130,7 @@ struct pass {
 
 /* The samples of the slot's batch; -1 and the loader's error. */
 static int fill(struct loader *loader, struct slot *slot,
-		const struct pass *pass)
+		const struct sample_pass *pass)
 {
 	const struct loader_plan *plan = &loader->plan;
 	const size_t size = shape_size(plan->model->input);
@@ -195,7 +195,7 @@ static int place_of(const struct loader_plan *plan, int b, int size,
 }
 
 /* Batches of one pass; returns -1 when the loader is being closed, or fails. */
-static int load_pass(struct loader *loader, const struct pass *pass,
+static int load_pass(struct loader *loader, const struct sample_pass *pass,
 		     int batches, int size, long step)
 {
 	const struct samples *samples = pass->samples;
@@ -237,9 +237,9 @@ static void *loader_main(void *argument)
 	struct loader *loader = argument;
 	const struct loader_plan *plan = &loader->plan;
 	struct crop_key key = { .seed = plan->seed };
-	const struct pass train = { &plan->dataset->train, loader->order,
+	const struct sample_pass train = { &plan->dataset->train, loader->order,
 				    &key };
-	const struct pass test = { .samples = &plan->dataset->test };
+	const struct sample_pass test = { .samples = &plan->dataset->test };
 
 	if (plan->infers) {
 		if (!load_pass(loader, &test, plan->iterations,

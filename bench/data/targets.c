@@ -20,17 +20,17 @@
 #define MARK "\357\273\277" /* of a byte order, which is no part of a name */
 #define FIXED 2 /* columns in front of the labels */
 
-struct row {
+struct target_row {
 	size_t path, group; /* places in the text */
 	long line;
 };
 
-struct table {
+struct targets_file {
 	const char *name; /* of the file */
 	long line;
 	int cell;    /* of the row that is read, from 0 */
 	int columns; /* 0: the header is read */
-	struct row *rows;
+	struct target_row *rows;
 	int count, room;
 	char *text;
 	size_t text_size, text_room;
@@ -41,14 +41,14 @@ struct table {
 	struct error *err;
 };
 
-static void lack_memory(struct table *table)
+static void lack_memory(struct targets_file *table)
 {
 	table->failed = 1;
 	error_memory(table->err, table->name);
 }
 
 /* Only the first counts: the parser does not stop inside a line. */
-static void refuse_cell(struct table *table, const char *expected,
+static void refuse_cell(struct targets_file *table, const char *expected,
 			const char *found)
 {
 	char clean[64];
@@ -62,7 +62,7 @@ static void refuse_cell(struct table *table, const char *expected,
 		  expected, clean);
 }
 
-static void refuse_line(struct table *table, const char *why)
+static void refuse_line(struct targets_file *table, const char *why)
 {
 	if (table->failed)
 		return;
@@ -72,7 +72,7 @@ static void refuse_line(struct table *table, const char *why)
 }
 
 /* Makes room for a row more, once the columns are known. */
-static int grow_rows(struct table *table)
+static int grow_rows(struct targets_file *table)
 {
 	const size_t labels = (size_t)(table->columns - FIXED);
 	const int room = table->room ? 2 * table->room : 64;
@@ -93,7 +93,8 @@ static int grow_rows(struct table *table)
 }
 
 /* Its place. */
-static size_t keep_text(struct table *table, const char *text, size_t length)
+static size_t keep_text(struct targets_file *table, const char *text,
+			size_t length)
 {
 	const size_t place = table->text_size;
 
@@ -114,7 +115,7 @@ static size_t keep_text(struct table *table, const char *text, size_t length)
 	return place;
 }
 
-static void read_name(struct table *table, const char *name)
+static void read_name(struct targets_file *table, const char *name)
 {
 	static const char *const fixed[FIXED] = { "path", "group" };
 
@@ -127,10 +128,11 @@ static void read_name(struct table *table, const char *name)
 		refuse_line(table, "more labels than a model has at most");
 }
 
-static void read_value(struct table *table, const char *value, size_t length)
+static void read_value(struct targets_file *table, const char *value,
+		       size_t length)
 {
 	const size_t labels = (size_t)(table->columns - FIXED);
-	struct row *row;
+	struct target_row *row;
 
 	if (table->cell == table->columns) {
 		refuse_line(table, "more cells than the header has: " COLUMNS);
@@ -158,7 +160,7 @@ static void read_value(struct table *table, const char *value, size_t length)
 
 static void on_cell(void *text, size_t length, void *context)
 {
-	struct table *table = context;
+	struct targets_file *table = context;
 	const char *value = text;
 
 	if (table->failed)
@@ -174,7 +176,7 @@ static void on_cell(void *text, size_t length, void *context)
 
 static void on_row(int end, void *context)
 {
-	struct table *table = context;
+	struct targets_file *table = context;
 
 	(void)end;
 	if (table->failed)
@@ -193,7 +195,8 @@ static void on_row(int end, void *context)
 }
 
 /* Line by line, because the parser does not count lines. */
-static void parse(struct table *table, FILE *in, struct csv_parser *parser)
+static void parse(struct targets_file *table, FILE *in,
+		  struct csv_parser *parser)
 {
 	char *line = NULL;
 	size_t room = 0;
@@ -229,7 +232,7 @@ static void parse(struct table *table, FILE *in, struct csv_parser *parser)
 			    COLUMNS);
 }
 
-static int read_table(struct table *table, struct error *err)
+static int read_table(struct targets_file *table, struct error *err)
 {
 	const int fd = open(table->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct csv_parser parser;
@@ -260,7 +263,7 @@ static int read_table(struct table *table, struct error *err)
 	return table->failed ? -1 : 0;
 }
 
-static int compare_groups(const struct table *table, int a, int b)
+static int compare_groups(const struct targets_file *table, int a, int b)
 {
 	return strcmp(table->text + table->rows[a].group,
 		      table->text + table->rows[b].group);
@@ -277,7 +280,8 @@ static int by_group(const void *a, const void *b, void *context)
 
 /* Numbers the groups of rows that are sorted by them, from 0: group[row], and
  * how many rows each has. Returns how many there are. */
-static int number_groups(const struct table *table, int *group, int *sizes)
+static int number_groups(const struct targets_file *table, int *group,
+			 int *sizes)
 {
 	int groups = 0;
 
@@ -293,7 +297,7 @@ static int number_groups(const struct table *table, int *group, int *sizes)
 }
 
 /* Fills is_test by folds of groups. */
-static int fold_rows(struct table *table, struct error *err)
+static int fold_rows(struct targets_file *table, struct error *err)
 {
 	const size_t bytes = (size_t)table->count * sizeof(int);
 	int *group = malloc(bytes), *sizes = malloc(bytes);
@@ -323,7 +327,7 @@ static int fold_rows(struct table *table, struct error *err)
 }
 
 /* Fills is_test by the first folder of each path. */
-static int split_rows(struct table *table, struct error *err)
+static int split_rows(struct targets_file *table, struct error *err)
 {
 	for (int i = 0; i < table->count; i++) {
 		const char *path = table->text + table->rows[i].path;
@@ -341,7 +345,7 @@ static int split_rows(struct table *table, struct error *err)
 }
 
 /* Moves the rows to the folder; what is wrong with a file gets its line. */
-static int add_rows(const struct table *table, struct folder *folder,
+static int add_rows(const struct targets_file *table, struct folder *folder,
 		    struct error *err)
 {
 	struct error why;
@@ -407,11 +411,11 @@ static int find_repeat(struct identity *files, int count, int *earlier)
 
 /* An image in two rows could be in training and in the test, or have labels
  * that contradict each other. */
-static int refuse_repeats(const struct table *table, const char *dir,
+static int refuse_repeats(const struct targets_file *table, const char *dir,
 			  struct error *err)
 {
 	struct identity *files = malloc((size_t)table->count * sizeof(*files));
-	const struct row *rows = table->rows;
+	const struct target_row *rows = table->rows;
 	int earlier = 0, repeat;
 
 	if (!files)
@@ -443,7 +447,7 @@ static int refuse_repeats(const struct table *table, const char *dir,
 int targets_list(struct folder *folder, const char *dir, const char *path,
 		 struct error *err)
 {
-	struct table table = { .name = path, .err = err };
+	struct targets_file table = { .name = path, .err = err };
 	int failed;
 
 	*folder = (struct folder){ .dir = dir };

@@ -378,7 +378,7 @@ void weights_release(struct weights *weights)
 	*weights = (struct weights){ 0 };
 }
 
-struct output {
+struct weights_file {
 	const struct state *state;
 	const struct weights *weights;
 };
@@ -425,7 +425,7 @@ static void put_values(FILE *out, const struct item *item,
 /* As memory_printer: place_data()'s order. */
 static int print_file(FILE *out, const void *context, struct error *err)
 {
-	const struct output *output = context;
+	const struct weights_file *output = context;
 	const struct state *state = output->state;
 	struct safetensor *forms = malloc((size_t)MOST_ITEMS * sizeof(*forms));
 	int failed;
@@ -453,7 +453,7 @@ int weights_write(const char *path, const struct model *model,
 		  const struct weights *weights, struct error *err)
 {
 	struct state state;
-	const struct output output = { &state, weights };
+	const struct weights_file output = { &state, weights };
 	int failed = state_make(&state, model, err);
 
 	if (!failed) {

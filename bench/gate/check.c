@@ -16,18 +16,18 @@
 #define LOSS_BOUND 1e-5
 
 /* Which process of the check it is. */
-struct place {
+struct process_place {
 	int arm, stage, block, attempt, order, pad;
 };
 
 /* What one process did. */
-struct work {
+struct process_work {
 	struct run run;
 	long steps;
 	double first_loss;
 };
 
-static void read_work(struct work *work, const struct observation *rows,
+static void read_work(struct process_work *work, const struct observation *rows,
 			 size_t count)
 {
 	work->steps = 0;
@@ -40,7 +40,7 @@ static void read_work(struct work *work, const struct observation *rows,
 
 static void set_options(struct options *options, const struct check *check,
 			const struct check_target *target,
-			const struct place *place)
+			const struct process_place *place)
 {
 	long steps;
 
@@ -58,7 +58,7 @@ static void set_options(struct options *options, const struct check *check,
 
 /* Both arms have one name, though one may have work added on purpose. */
 static void name_run(struct run *run, const struct check_target *target,
-		     const struct place *place)
+		     const struct process_place *place)
 {
 	snprintf(run->target, sizeof(run->target), "%s", target->name);
 	snprintf(run->arm, sizeof(run->arm), "%s", arm_names[place->arm]);
@@ -93,7 +93,8 @@ static int refuse_end(const struct check *check,
 
 /* One process, with its rows saved, however it ended. */
 static int run_process(struct check *check, struct check_target *target,
-		       const struct place *place, struct child_result *result,
+		       const struct process_place *place,
+		       struct child_result *result,
 		       struct error *err)
 {
 	const struct arm *arm = &check->arms[place->arm];
@@ -130,7 +131,7 @@ static int run_process(struct check *check, struct check_target *target,
 
 /* Fails unless it ended well; work->run is its row in either case. */
 static int measure(struct check *check, struct check_target *target,
-		   const struct place *place, struct work *work,
+		   const struct process_place *place, struct process_work *work,
 		   struct error *err)
 {
 	const size_t rows = check->campaign.observation_count;
@@ -166,8 +167,9 @@ static void print_loss(char text[24], double loss)
 }
 
 /* Every process does the same work: as many iterations, from one loss. */
-static int compare_work(struct check_target *target, const struct place *place,
-			const struct work *work, struct error *err)
+static int compare_work(struct check_target *target,
+			const struct process_place *place,
+			const struct process_work *work, struct error *err)
 {
 	char loss[24], expected[24];
 
@@ -202,7 +204,7 @@ static double seconds_left(const struct check *check, double now)
 }
 
 static void show(struct check *check, const struct check_target *target,
-		 const struct place *place)
+		 const struct process_place *place)
 {
 	const double now = clock_now();
 	char text[128];
@@ -216,12 +218,12 @@ static void show(struct check *check, const struct check_target *target,
 
 /* One target's processes of one block. *disturbed: not by themselves alone. */
 static int measure_block(struct check *check, const struct schedule *schedule,
-			 int t, struct place *place, int *disturbed,
+			 int t, struct process_place *place, int *disturbed,
 			 struct error *err)
 {
 	struct check_target *target = &check->targets[t];
 	const int block = place->block - check->first_block;
-	struct work work;
+	struct process_work work;
 
 	*disturbed = 0;
 	for (int order = 0; order < check->arm_count; order++) {
@@ -242,7 +244,7 @@ static int measure_block(struct check *check, const struct schedule *schedule,
 static int measure_blocks(struct check *check, const struct schedule *schedule,
 			  int stage, struct error *err)
 {
-	struct place place = { .stage = stage };
+	struct process_place place = { .stage = stage };
 	int disturbed;
 
 	for (int block = 0; block < schedule->blocks; block++)
@@ -304,7 +306,7 @@ int check_measure(struct check *check, int stage, int first,
 
 /* Iterations that take long enough, but no more than there are. */
 static void plan_steps(struct check *check, struct check_target *target,
-		       const struct work *work, double process_s)
+		       const struct process_work *work, double process_s)
 {
 	const struct run *run = &work->run;
 	const double step_s = run->iterations_s / (double)work->steps;
@@ -324,7 +326,7 @@ static void plan_steps(struct check *check, struct check_target *target,
 
 int check_pilot(struct check *check, struct error *err)
 {
-	const struct place place = {
+	const struct process_place place = {
 		.arm = ARM_BASE,
 		.stage = CHECK_PILOT,
 		.attempt = 1,
@@ -334,7 +336,7 @@ int check_pilot(struct check *check, struct error *err)
 	for (int t = 0; t < check->target_count; t++) {
 		struct check_target *target = &check->targets[t];
 		const double began = clock_now();
-		struct work work;
+		struct process_work work;
 
 		progress_draw_text(&check->progress, began, "pilot", NAN);
 		target->steps_done = -1;

@@ -138,13 +138,13 @@ static int load(const char *path, const char *name,
 	return check_transport(path, name, plugin->transport, err);
 }
 
-struct trial {
+struct plugin_trial {
 	const char *path, *name;
 };
 
 static int try_alone(struct group *group, void *context, struct error *err)
 {
-	const struct trial *trial = context;
+	const struct plugin_trial *trial = context;
 	const struct transport *transport;
 
 	(void)group;
@@ -155,7 +155,7 @@ static int try_alone(struct group *group, void *context, struct error *err)
 static int find_and_try(const char *name, char path[PATH_MAX],
 			struct error *err)
 {
-	struct trial trial = { path, name };
+	struct plugin_trial trial = { path, name };
 	const struct group_job job = { .body = try_alone,
 				       .context = &trial,
 				       .context_size = sizeof(trial) };

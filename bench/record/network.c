@@ -11,14 +11,14 @@ const char *const network_names[NETWORK_TOPOLOGIES] = {
 };
 
 /* Sums over the points, each divided by its time: 1 / t, n / t. */
-struct sums {
+struct fit_sums {
 	double one, n, one_one, one_n, n_n;
 	int sizes_differ;
 };
 
-static struct sums sum_up(const struct network_point *points, size_t count)
+static struct fit_sums sum_up(const struct network_point *points, size_t count)
 {
-	struct sums sums = { 0 };
+	struct fit_sums sums = { 0 };
 
 	for (size_t i = 0; i < count; i++) {
 		const double one = 1 / points[i].seconds;
@@ -51,7 +51,7 @@ static double error_of(const struct network_point *points, size_t count,
 struct network_fit network_fit(const struct network_point *points,
 			       size_t count)
 {
-	const struct sums sums = sum_up(points, count);
+	const struct fit_sums sums = sum_up(points, count);
 	const double det = sums.one_one * sums.n_n - sums.one_n * sums.one_n;
 	double latency_s, slope;
 

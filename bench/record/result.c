@@ -29,7 +29,7 @@ struct times {
 };
 
 /* What is added up while the rows of a run are passed over. */
-struct sums {
+struct run_sums {
 	struct times wall, model;
 	long samples;
 	size_t timed_steps, loaders;
@@ -66,7 +66,7 @@ static void add_times(struct times *times, const struct observation *row,
 		times->loop_s = row->elapsed_s;
 }
 
-static void count_steps(struct sums *sums, const struct observation *row,
+static void count_steps(struct run_sums *sums, const struct observation *row,
 			size_t steps)
 {
 	sums->timed_steps += steps;
@@ -77,7 +77,7 @@ static void count_steps(struct sums *sums, const struct observation *row,
 }
 
 /* What only this host's clock has; no row of warm-up. */
-static void add_row(struct sums *sums, const struct observation *row)
+static void add_row(struct run_sums *sums, const struct observation *row)
 {
 	if (strcmp(row->phase, "setup") == 0) {
 		sums->setup_s = row->elapsed_s;
@@ -142,7 +142,7 @@ static double either(double first, double second)
 }
 
 static void set_iterations(struct result *result, const struct run *run,
-			   const struct sums *sums)
+			   const struct run_sums *sums)
 {
 	const struct times *wall = &sums->wall;
 	/* Of iterations that have no times of their own there may still be
@@ -168,7 +168,7 @@ static void set_iterations(struct result *result, const struct run *run,
 		  stats_quantile(wall->iterations, n, .99), n);
 }
 
-static void set_rates(struct result *result, const struct sums *sums)
+static void set_rates(struct result *result, const struct run_sums *sums)
 {
 	const struct times *wall = &sums->wall, *model = &sums->model;
 	const double model_s = model->steps_s + model->loader_s;
@@ -183,7 +183,7 @@ static void set_rates(struct result *result, const struct sums *sums)
 }
 
 /* Seconds of the test images that the tests of an epoch left out. */
-static double untested_s(const struct run *run, const struct sums *sums)
+static double untested_s(const struct run *run, const struct run_sums *sums)
 {
 	const double tested = (double)run_tested(run);
 
@@ -193,7 +193,7 @@ static double untested_s(const struct run *run, const struct sums *sums)
 }
 
 static double whole_epoch(const struct result *result, const struct run *run,
-			  const struct sums *sums)
+			  const struct run_sums *sums)
 {
 	const long whole = run_whole_epoch(run), batch = run->global_batch;
 	double samples;
@@ -211,7 +211,7 @@ static double whole_epoch(const struct result *result, const struct run *run,
 }
 
 static void set_process(struct result *result, const struct run *run,
-			const struct sums *sums)
+			const struct run_sums *sums)
 {
 	const long updates = run->updates == CELL_NO_INT ?
 				     (long)sums->timed_steps : run->updates;
@@ -230,7 +230,7 @@ static void set_process(struct result *result, const struct run *run,
 }
 
 static void set_results(struct result *result, const struct run *run,
-			const struct sums *sums, double time_to_accuracy_s)
+			const struct run_sums *sums, double time_to_accuracy_s)
 {
 	const struct times *wall = &sums->wall, *model = &sums->model;
 
@@ -284,7 +284,7 @@ static void keep_loss(struct result *result, const struct observation *row)
 	result->last_loss = row->loss;
 }
 
-static void add_all(struct result *result, struct sums *sums,
+static void add_all(struct result *result, struct run_sums *sums,
 		    const struct observation *const *rows, size_t row_count,
 		    int include_warmup)
 {
@@ -315,7 +315,7 @@ int result_measure(struct result *result, const struct run *run,
 		   const struct observation *const *rows, size_t row_count,
 		   int include_warmup, struct error *err)
 {
-	struct sums sums = { .wall.loop_s = NAN, .model.loop_s = NAN,
+	struct run_sums sums = { .wall.loop_s = NAN, .model.loop_s = NAN,
 			     .setup_s = NAN, .accuracy_pct = NAN, .loss = NAN,
 			     .train_loss = NAN,
 			     .target_accuracy_pct = run_target_accuracy(run) };

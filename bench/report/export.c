@@ -11,7 +11,7 @@
 #include "bench/system/file.h"
 
 /* What a printer below needs. */
-struct report {
+struct exported {
 	const struct campaign *campaign;
 	const struct results *results;
 	const struct table_options *options;
@@ -19,7 +19,7 @@ struct report {
 
 static int print_csv(FILE *out, const void *context, struct error *err)
 {
-	const struct report *report = context;
+	const struct exported *report = context;
 	const struct result *cell;
 	struct export_row row;
 
@@ -35,7 +35,7 @@ static int print_csv(FILE *out, const void *context, struct error *err)
 }
 
 /* Machine and build, of the first run that knows them. */
-static void print_context(FILE *out, const struct report *report)
+static void print_context(FILE *out, const struct exported *report)
 {
 	static const char *const names[] = {
 		"version", "git_commit", "compiler", "cflags", "variables",
@@ -68,7 +68,7 @@ static void print_rows(FILE *out, const struct row_kind *kind, const void *rows,
 
 static int print_json(FILE *out, const void *context, struct error *err)
 {
-	const struct report *report = context;
+	const struct exported *report = context;
 	const struct results *results = report->results;
 	struct summary *rows = NULL;
 	size_t count = 0;
@@ -90,7 +90,7 @@ static int print_json(FILE *out, const void *context, struct error *err)
 
 static int print_markdown(FILE *out, const void *context, struct error *err)
 {
-	const struct report *report = context;
+	const struct exported *report = context;
 	struct table_options options = *report->options;
 
 	options.format = TABLE_GITHUB;
@@ -100,7 +100,7 @@ static int print_markdown(FILE *out, const void *context, struct error *err)
 
 static int print_summary(FILE *out, const void *context, struct error *err)
 {
-	const struct report *report = context;
+	const struct exported *report = context;
 
 	return summary_write(report->campaign, report->options->include_warmup,
 			     out, err);
@@ -113,7 +113,7 @@ static int write_reports(const struct campaign *campaign, int include_warmup,
 	const struct table_options options = {
 		.include_warmup = include_warmup, .utf8 = 1,
 	};
-	const struct report report = { campaign, NULL, &options };
+	const struct exported report = { campaign, NULL, &options };
 	char path[CAMPAIGN_PATH_SIZE];
 	struct error other;
 	int rc;
@@ -229,7 +229,7 @@ int export_write(const struct campaign *campaign,
 		print_csv, print_json, print_markdown
 	};
 	struct results results;
-	const struct report report = { campaign, &results, table };
+	const struct exported report = { campaign, &results, table };
 	int failed;
 
 	if (!export_is_wanted(options))

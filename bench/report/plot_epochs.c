@@ -9,15 +9,15 @@
 #include "bench/system/text.h"
 
 /* One in the picture. */
-struct mark {
+struct epoch_mark {
 	int series;
 	const char *kind;
 	int disturbed;
 };
 
 /* A mark with its spread; "each" ones are small and have none. */
-static void write_mark(FILE *out, struct mark mark, double seconds, double low,
-		       double high)
+static void write_mark(FILE *out, struct epoch_mark mark, double seconds,
+		       double low, double high)
 {
 	fprintf(out, "%d,%s,%s,%s,%s,-,-,%d\n", mark.series, mark.kind,
 		plot_number(seconds).text, plot_number(low).text,
@@ -46,7 +46,8 @@ static void value_text(char *text, size_t size, const struct stats *stats,
 }
 
 /* As in the tables: quartiles where the deviation is larger than the mean. */
-static void write_stats(FILE *out, struct mark mark, const struct stats *stats)
+static void write_stats(FILE *out, struct epoch_mark mark,
+			const struct stats *stats)
 {
 	if (stats->count == 1)
 		write_mark(out, mark, stats->mean, stats->mean, stats->mean);
@@ -72,7 +73,7 @@ static void write_each(FILE *out, const struct plot *plot, int at)
 	const struct plot_series *series = &plot->series[at];
 	const struct observation *const *rows;
 	const struct result *each;
-	struct mark mark = { .series = at, .kind = "each" };
+	struct epoch_mark mark = { .series = at, .kind = "each" };
 	char why[96];
 	size_t count;
 
@@ -113,7 +114,8 @@ static int write_post(FILE *out, const struct plot_series *series, int at)
 		if (strcmp(figure->target, run->target))
 			continue;
 		snprintf(kind, sizeof(kind), "post-%s", figure->setup);
-		write_mark(out, (struct mark){ at, kind, 0 }, figure->epoch_s,
+		write_mark(out, (struct epoch_mark){ at, kind, 0 },
+			   figure->epoch_s,
 			   low, figure->epoch_s + figure->epoch_std_s);
 		count++;
 	}
@@ -158,13 +160,13 @@ int plot_write_epochs(FILE *out, const struct plot *plot,
 		if (!stats->count || !plot_is_trained(series))
 			continue;
 		write_label(out, note->rows, series, stats);
-		write_stats(out, (struct mark){ note->rows, "measured",
+		write_stats(out, (struct epoch_mark){ note->rows, "measured",
 						series->disturbed }, stats);
 		write_each(out, plot, i);
 		/* One core has a CPU of its own already. */
 		if (result->run->cores > 1)
-			write_stats(out, (struct mark){ note->rows, "model",
-							0 },
+			write_stats(out, (struct epoch_mark){ note->rows,
+				    "model", 0 },
 				    &result->values[METRIC_MODEL_EPOCH]);
 		posts += write_post(out, series, note->rows);
 		note->rows++;

@@ -86,7 +86,7 @@ static long read_number(const char *root, int cpu, const char *name)
 }
 
 /* One CPU, and what makes it a better or a worse one. */
-struct place {
+struct cpu_choice {
 	int cpu;
 	int small;  /* of a core that is made to save power */
 	int thread; /* allowed ones of its core that come before it */
@@ -119,7 +119,7 @@ static int count_before(const char *root, int cpu, const cpu_set_t *allowed)
  * small cores. Of equals the last: the first CPU serves most interrupts. */
 static int compare(const void *a, const void *b)
 {
-	const struct place *left = a, *right = b;
+	const struct cpu_choice *left = a, *right = b;
 
 	if (left->small != right->small)
 		return left->small - right->small;
@@ -135,7 +135,7 @@ static int compare(const void *a, const void *b)
  * that have less than three quarters of the most: favourites among equal cores
  * are a few percent apart, little ones a factor.
  */
-static void mark_small(const char *root, struct place *places, int count)
+static void mark_small(const char *root, struct cpu_choice *places, int count)
 {
 	cpu_set_t large;
 	const int is_hybrid = !read_list(root, "sys/devices/cpu_core/cpus",
@@ -154,15 +154,15 @@ static void mark_small(const char *root, struct place *places, int count)
 static int choose(const char *root, const cpu_set_t *allowed, int count,
 		  cpu_set_t *chosen)
 {
-	struct place places[CPU_SETSIZE];
+	struct cpu_choice places[CPU_SETSIZE];
 	int found = 0;
 
 	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-		struct place *place = &places[found];
+		struct cpu_choice *place = &places[found];
 
 		if (!CPU_ISSET(cpu, allowed))
 			continue;
-		*place = (struct place){ .cpu = cpu };
+		*place = (struct cpu_choice){ .cpu = cpu };
 		place->thread = count_before(root, cpu, allowed);
 		place->capacity = read_number(root, cpu, "cpu_capacity");
 		if (!place->capacity)

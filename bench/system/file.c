@@ -87,14 +87,14 @@ static int check_straight(const char *path)
 }
 
 /* A file beside the one to be replaced. */
-struct draft {
+struct file_draft {
 	int folder, fd;
 	int number; /* errno of what could not be printed */
 	char name[NAME_MAX + 1], temporary[NAME_MAX + 1];
 };
 
 /* Splits real into the open folder and the name in it. */
-static int draft_open_folder(struct draft *draft, char *real)
+static int draft_open_folder(struct file_draft *draft, char *real)
 {
 	char *slash = strrchr(real, '/');
 
@@ -118,7 +118,7 @@ unsigned file_unique(void)
 	return number;
 }
 
-static int draft_open(struct draft *draft)
+static int draft_open(struct file_draft *draft)
 {
 	int tries;
 
@@ -137,7 +137,7 @@ static int draft_open(struct draft *draft)
 }
 
 /* The new file may be read and written by whom the old one could be. */
-static void draft_copy_mode(struct draft *draft)
+static void draft_copy_mode(struct file_draft *draft)
 {
 	struct stat old;
 
@@ -149,14 +149,14 @@ static void draft_copy_mode(struct draft *draft)
 		(void)fchmod(draft->fd, old.st_mode & 07777);
 }
 
-static void draft_drop(struct draft *draft)
+static void draft_drop(struct file_draft *draft)
 {
 	close(draft->fd);
 	unlinkat(draft->folder, draft->temporary, 0);
 }
 
 /* The draft takes the place of the file, unless its writing failed (number). */
-static int draft_finish(struct draft *draft, int number)
+static int draft_finish(struct file_draft *draft, int number)
 {
 	if (!number)
 		draft_copy_mode(draft);
@@ -220,7 +220,7 @@ static int resolve(const char *path, char real[PATH_MAX], int *straight)
 static int replace(const char *path, const char *bytes, size_t count,
 		   struct error *err)
 {
-	struct draft draft = { .folder = -1, .fd = -1 };
+	struct file_draft draft = { .folder = -1, .fd = -1 };
 	char real[PATH_MAX];
 	int straight, number;
 
@@ -258,7 +258,7 @@ int file_check(const char *path, struct error *err)
 /* As a stream wants it: how many bytes were taken, 0 for a failure. */
 static ssize_t write_draft(void *cookie, const char *bytes, size_t count)
 {
-	struct draft *draft = cookie;
+	struct file_draft *draft = cookie;
 
 	if (!draft->number)
 		draft->number = file_write_all(draft->fd, bytes, count);
@@ -266,7 +266,7 @@ static ssize_t write_draft(void *cookie, const char *bytes, size_t count)
 }
 
 /* In pieces, so that a large file takes no memory of its size. */
-static int draft_print(struct draft *draft, memory_printer *print,
+static int draft_print(struct file_draft *draft, memory_printer *print,
 		       const void *context, const char *path,
 		       struct error *err)
 {
@@ -307,7 +307,7 @@ static int print_straight(const char *path, memory_printer *print,
 int file_replace_with(const char *path, memory_printer *print,
 		      const void *context, struct error *err)
 {
-	struct draft draft = { .folder = -1, .fd = -1 };
+	struct file_draft draft = { .folder = -1, .fd = -1 };
 	char real[PATH_MAX];
 	int straight, rc = 0, number = resolve(path, real, &straight);
 

@@ -89,7 +89,7 @@ static void find_quota(const char *folder, void *context)
 typedef void group_visitor(const char *folder, void *context);
 
 /* Of a version: where its groups are mounted, and that of this process. */
-struct place {
+struct cgroup_place {
 	const char *mount;
 	char path[PATH_MAX];
 };
@@ -107,7 +107,7 @@ static void cut_slashes(char *path)
  * path that its group has outside, which leads nowhere here, but what is
  * mounted is then its own group.
  */
-static void visit_place(const char *root, const struct place *place,
+static void visit_place(const char *root, const struct cgroup_place *place,
 			group_visitor *visit, void *context)
 {
 	char folder[PATH_MAX];
@@ -141,11 +141,11 @@ static int lists(const char *controllers, const char *name)
 }
 
 /* "NUMBER:CONTROLLERS:/PATH"; version 2 names no controllers. */
-static void read_line(char *line, const char *controller, struct place *v2,
-		      struct place *v1)
+static void read_line(char *line, const char *controller,
+		      struct cgroup_place *v2, struct cgroup_place *v1)
 {
 	char *controllers = strchr(line, ':'), *path;
-	struct place *place;
+	struct cgroup_place *place;
 
 	if (!controllers)
 		return;
@@ -171,7 +171,7 @@ static void visit_groups(const char *root, const char *controller,
 			 group_visitor *visit, void *context)
 {
 	char mount[16];
-	struct place v2 = { "", "" }, v1 = { mount, "" };
+	struct cgroup_place v2 = { "", "" }, v1 = { mount, "" };
 	char text[16 * 1024], *rest = text, *line;
 
 	snprintf(mount, sizeof(mount), "/%s", controller);

@@ -33,24 +33,24 @@ static const char *const part_names[PARTS] = {
 	[OPTIONS] = "options",
 };
 
-struct place {
+struct rank_place {
 	char host[64], version[40];
 	char parts[PARTS][17]; /* digits of a hash; empty: there is none */
 	int cpus;
 };
 
-static void set_part(struct place *place, enum part part, const char *hash)
+static void set_part(struct rank_place *place, enum part part, const char *hash)
 {
 	snprintf(place->parts[part], sizeof(place->parts[part]), "%.16s", hash);
 }
 
-static void set_hash(struct place *place, enum part part, uint64_t hash)
+static void set_hash(struct rank_place *place, enum part part, uint64_t hash)
 {
 	snprintf(place->parts[part], sizeof(place->parts[part]), "%016" PRIx64,
 		 hash);
 }
 
-static void set_data(struct place *place, const struct training *training)
+static void set_data(struct rank_place *place, const struct training *training)
 {
 	const struct dataset *dataset = training->dataset;
 
@@ -65,7 +65,8 @@ static void set_data(struct place *place, const struct training *training)
 
 /* Options that decide the result or the order of messages; before the start all
  * but the seed, whose parameters are compared then. */
-static void set_options(struct place *place, const struct training *training,
+static void set_options(struct rank_place *place,
+			const struct training *training,
 			unsigned long long seed)
 {
 	const struct recipe *recipe = &training->recipe;
@@ -93,9 +94,9 @@ static void set_options(struct place *place, const struct training *training,
 	set_hash(place, OPTIONS, hash_bytes64(text, strlen(text)));
 }
 
-static struct place own_place(const struct core *core)
+static struct rank_place own_place(const struct core *core)
 {
-	struct place place = { .cpus = core->outcome->process.cpus };
+	struct rank_place place = { .cpus = core->outcome->process.cpus };
 
 	gethostname(place.host, sizeof(place.host) - 1);
 	snprintf(place.version, sizeof(place.version), "%s (%.24s)",
@@ -103,7 +104,8 @@ static struct place own_place(const struct core *core)
 	return place;
 }
 
-static int check_version(const struct place *first, const struct place *other,
+static int check_version(const struct rank_place *first,
+			 const struct rank_place *other,
 			 int rank, struct error *err)
 {
 	if (!strcmp(first->version, other->version))
@@ -115,7 +117,7 @@ static int check_version(const struct place *first, const struct place *other,
 }
 
 /* The ranks whose part is not that of rank 0: "core 2 on host b". */
-static void list_others(const struct place *all, int size, enum part part,
+static void list_others(const struct rank_place *all, int size, enum part part,
 			char *text, size_t room)
 {
 	int end;
@@ -137,7 +139,7 @@ static void list_others(const struct place *all, int size, enum part part,
 }
 
 /* rank is the first whose parts are not those of rank 0. */
-static int refuse_parts(const struct place *all, int size, int rank,
+static int refuse_parts(const struct rank_place *all, int size, int rank,
 			struct error *err)
 {
 	char others[400], names[200] = "";
@@ -169,8 +171,8 @@ static int refuse_parts(const struct place *all, int size, int rank,
 }
 
 /* All cores meet; all has room for each of them. */
-static int gather(struct core *core, const struct place *mine,
-		  struct place *all, struct error *err)
+static int gather(struct core *core, const struct rank_place *mine,
+		  struct rank_place *all, struct error *err)
 {
 	const int size = core->group->size;
 
@@ -186,7 +188,7 @@ static int gather(struct core *core, const struct place *mine,
 }
 
 /* As --hosts has them, and the CPUs of all. */
-static void describe(const struct place *places, int size, struct run *run)
+static void describe(const struct rank_place *places, int size, struct run *run)
 {
 	run->hosts[0] = '\0';
 	run->cpus = 0;
@@ -210,7 +212,7 @@ static void describe(const struct place *places, int size, struct run *run)
 
 int places_compare(struct core *core, struct error *err)
 {
-	struct place mine = own_place(core), all[GROUP_MAX_SIZE];
+	struct rank_place mine = own_place(core), all[GROUP_MAX_SIZE];
 	const int size = core->group->size;
 
 	set_data(&mine, core->training);
@@ -226,7 +228,7 @@ int places_compare(struct core *core, struct error *err)
 
 int places_compare_start(struct core *core, struct error *err)
 {
-	struct place mine = own_place(core), all[GROUP_MAX_SIZE];
+	struct rank_place mine = own_place(core), all[GROUP_MAX_SIZE];
 	const struct program *program = core->program;
 	uint64_t hash;
 

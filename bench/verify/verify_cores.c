@@ -10,7 +10,7 @@
 
 /* The teams of a backend, or of a target's own cores, and their right
  * parameters. */
-struct comparison {
+struct teams {
 	struct verify_result *result;
 	struct model model; /* of the tasks */
 	struct verify_task tasks[MOST_TEAMS];
@@ -24,7 +24,7 @@ struct comparison {
 
 /* Teams from t on that one launch has made: their parameters, unless those are
  * the right ones themselves, are compared. */
-static void take_made(struct comparison *all, int t, int count)
+static void take_made(struct teams *all, int t, int count)
 {
 	const struct verify_task *task = all->tasks;
 	const size_t each = model_parameter_count(&all->model);
@@ -45,7 +45,7 @@ static void take_made(struct comparison *all, int t, int count)
 }
 
 /* One team, or what stands in for it, of number t. */
-static int run_team(struct comparison *all, int t, int in_turn,
+static int run_team(struct teams *all, int t, int in_turn,
 		    const struct transport *by, int cores, struct error *err)
 {
 	const struct verify_team team = { &all->tasks[t], 1, all->order,
@@ -56,7 +56,7 @@ static int run_team(struct comparison *all, int t, int in_turn,
 }
 
 /* In a process of its own, as the cores: one core, or all of them in turn. */
-static int make_right(struct comparison *all, int t, int in_turn,
+static int make_right(struct teams *all, int t, int in_turn,
 		      struct error *err)
 {
 	const int failed = run_team(all, t, in_turn, transport_find("fork"), 1,
@@ -78,7 +78,7 @@ static int is_same_work(const struct verify_task *a,
  * one: it is what as many of this backend make, one after the other. They
  * decide alike, where the reference may not, and statistics of few values would
  * make much of that. */
-static int find_right(struct comparison *all, int t, struct error *err)
+static int find_right(struct teams *all, int t, struct error *err)
 {
 	const int in_turn = model_has_batchnorm(&all->model) &&
 			    all->cores[t] > 1;
@@ -96,7 +96,7 @@ static int find_right(struct comparison *all, int t, struct error *err)
 
 /* Teams from .. to - 1, whose most cores become *most. A device may have fewer
  * parts. */
-static int compare_by(struct comparison *all, int from, int to,
+static int compare_by(struct teams *all, int from, int to,
 		      const struct transport *by, int *most, struct error *err)
 {
 	for (int t = from; t < to; t++) {
@@ -118,7 +118,7 @@ static int compare_by(struct comparison *all, int from, int to,
 
 /* Small shares by both transports, and two cores by threads that have a whole
  * measured batch each. */
-static int compare_teams(struct comparison *all, struct error *err)
+static int compare_teams(struct teams *all, struct error *err)
 {
 	static const char *const transports[] = { "fork", "threads" };
 	struct verify_result *result = all->result;
@@ -143,7 +143,7 @@ static int compare_teams(struct comparison *all, struct error *err)
 }
 
 /* A target's own cores, by its transport; or this process is one of them. */
-static int compare_own(struct comparison *all, struct error *err)
+static int compare_own(struct teams *all, struct error *err)
 {
 	struct target *target = &all->result->target;
 	const struct options *options = all->tasks->options;
@@ -163,7 +163,7 @@ static int compare_own(struct comparison *all, struct error *err)
 
 /* For a backend two teams with small shares, and one with large ones; for a
  * target's own cores one of each. */
-static void plan_teams(struct comparison *all, const struct verify_task *task)
+static void plan_teams(struct teams *all, const struct verify_task *task)
 {
 	const int own = all->result->own_cores;
 	const int least = own ? all->result->target.cores : 2;
@@ -186,7 +186,7 @@ static void plan_teams(struct comparison *all, const struct verify_task *task)
 	all->together = own ? all->count : 1;
 }
 
-static int allocate_all(struct comparison *all)
+static int allocate_all(struct teams *all)
 {
 	const size_t bytes = model_parameter_count(&all->model) *
 			     sizeof(float);
@@ -207,7 +207,7 @@ static int allocate_all(struct comparison *all)
 	return missing ? -1 : 0;
 }
 
-static void release_all(struct comparison *all)
+static void release_all(struct teams *all)
 {
 	free(all->order);
 	free(all->made);
@@ -220,7 +220,7 @@ static void release_all(struct comparison *all)
 int verify_cores(const struct verify_task *task, struct verify_result *result,
 		 struct error *err)
 {
-	struct comparison all = { .result = result };
+	struct teams all = { .result = result };
 	int failed;
 
 	plan_teams(&all, task);

@@ -13,7 +13,7 @@
 #include "bench/system/process.h"
 #include "bench/system/terminal.h"
 
-struct launch {
+struct job_launch {
 	const struct verify_job *job;
 	int one_process;
 	/* What the job makes follows: cores that are processes share nothing
@@ -22,7 +22,7 @@ struct launch {
 
 static int launched_body(struct group *group, void *context, struct error *err)
 {
-	struct launch *launch = context;
+	struct job_launch *launch = context;
 	const struct verify_core core = {
 		.group = group,
 		.threads = launch->one_process ? group->size : 1,
@@ -37,8 +37,8 @@ int verify_launch(const struct verify_job *job,
 		  const struct transport *transport, int cores,
 		  struct error *err)
 {
-	const size_t size = sizeof(struct launch) + job->size;
-	struct launch *launch = calloc(1, size);
+	const size_t size = sizeof(struct job_launch) + job->size;
+	struct job_launch *launch = calloc(1, size);
 	const struct group_job launched = { launched_body, launch, size, NULL };
 	int failed;
 

@@ -54,18 +54,18 @@ static double mean_square(const struct model *model,
 }
 
 /* What a value of the tensor is drawn from, on both sides of the middle. */
-struct range {
+struct draw_range {
 	float middle, half;
 };
 
-static struct range range_of(const struct model *model,
+static struct draw_range range_of(const struct model *model,
 			     const struct tensor *tensor, int is_bias)
 {
 	if (model->layers[tensor->layer].kind == LAYER_BATCHNORM)
-		return is_bias ? (struct range){ 0, .5f } :
-				 (struct range){ 1, .5f };
+		return is_bias ? (struct draw_range){ 0, .5f } :
+				 (struct draw_range){ 1, .5f };
 	/* A mean square of 2 over the inputs, of which a ReLU leaves 1. */
-	return (struct range){ 0, (float)sqrt((is_bias ? 1. : 6.) /
+	return (struct draw_range){ 0, (float)sqrt((is_bias ? 1. : 6.) /
 					      tensor->fan_in) };
 }
 
@@ -80,7 +80,8 @@ void verify_draw_parameters(const struct model *model, long seed,
 	for (int t = 0; t < count; t++) {
 		const struct tensor *tensor = &tensors[t];
 		const int is_bias = t && tensors[t - 1].layer == tensor->layer;
-		const struct range range = range_of(model, tensor, is_bias);
+		const struct draw_range range = range_of(model, tensor,
+							 is_bias);
 
 		for (size_t i = 0; i < tensor->count; i++)
 			parameters[tensor->offset + i] = mt19937_uniform(

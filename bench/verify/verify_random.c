@@ -10,7 +10,7 @@
 #define MOST_SOLVERS 64
 
 /* What the networks so far say of one backend. */
-struct tally {
+struct random_tally {
 	struct trial_bench bench;
 	struct progress progress;
 	double began; /* of clock_now() */
@@ -24,7 +24,8 @@ struct tally {
 };
 
 /* On a terminal alone: a log gets the verdict. */
-static void start_progress(struct tally *tally, const struct options *options)
+static void start_progress(struct random_tally *tally,
+			   const struct options *options)
 {
 	tally->began = clock_now();
 	progress_start(&tally->progress, options->progress, options->quiet,
@@ -33,7 +34,7 @@ static void start_progress(struct tally *tally, const struct options *options)
 		progress_end(&tally->progress);
 }
 
-static void draw_progress(struct tally *tally, int is_shrinking)
+static void draw_progress(struct random_tally *tally, int is_shrinking)
 {
 	const long all = tally->bench.options->random;
 	const double now = clock_now(), took = now - tally->began;
@@ -48,7 +49,7 @@ static void draw_progress(struct tally *tally, int is_shrinking)
 }
 
 /* Every solver counts once a network. */
-static void count_solvers(struct tally *tally)
+static void count_solvers(struct random_tally *tally)
 {
 	const char *name;
 	int steps;
@@ -64,7 +65,7 @@ static void count_solvers(struct tally *tally)
 
 /* Whether a smaller network is still wrong, or fails if this one does, and
  * takes the place of drawn. */
-static int shrink_once(struct random_model *drawn, struct tally *tally,
+static int shrink_once(struct random_model *drawn, struct random_tally *tally,
 		       int fails)
 {
 	struct random_model smaller;
@@ -93,7 +94,7 @@ static int shrink_once(struct random_model *drawn, struct tally *tally,
 
 /* The smallest network that fails as well. */
 static void report_failure(const struct random_model *drawn,
-			   struct tally *tally, int fails, FILE *out)
+			   struct random_tally *tally, int fails, FILE *out)
 {
 	struct random_model small;
 	struct trial_result result;
@@ -117,7 +118,8 @@ static void report_failure(const struct random_model *drawn,
 }
 
 /* Draws number i. */
-static int try_number(struct tally *tally, long i, FILE *out, struct error *err)
+static int try_number(struct random_tally *tally, long i, FILE *out,
+		      struct error *err)
 {
 	struct trial_bench *bench = &tally->bench;
 	struct random_model drawn;
@@ -143,7 +145,7 @@ static int try_number(struct tally *tally, long i, FILE *out, struct error *err)
 	return 0;
 }
 
-static void report_tally(const struct tally *tally, FILE *out)
+static void report_tally(const struct random_tally *tally, FILE *out)
 {
 	fprintf(out, "%s: %d network%s, %d wrong; the largest error is %.2f of "
 		"its bound\n", tally->bench.target->name, tally->trials,
@@ -160,7 +162,7 @@ static void report_tally(const struct tally *tally, FILE *out)
 }
 
 /* -1: an error, before or behind so many networks. */
-static int try_backend(struct tally *tally, FILE *out, struct error *err)
+static int try_backend(struct random_tally *tally, FILE *out, struct error *err)
 {
 	const struct options *options = tally->bench.options;
 	int failed = verify_check_slots(tally->bench.target->backend, err);
@@ -187,7 +189,7 @@ int verify_random(const struct options *options, const struct target *targets,
 
 	for (int t = 0; t < count; t++) {
 		const char *name = targets[t].name;
-		struct tally tally = { .bench = { .target = &targets[t],
+		struct random_tally tally = { .bench = { .target = &targets[t],
 						  .options = options } };
 		const int failed = try_backend(&tally, out, err);
 

@@ -39,7 +39,7 @@ int verify_team_tasks(const struct verify_task *task, int cores,
 	return task->backend->offloads ? 1 : VERIFY_TEAM_TASKS;
 }
 
-struct member {
+struct team_core {
 	const struct verify_core *core;
 	const struct verify_team *team;
 	const struct verify_task *task; /* of the team's, the current one */
@@ -65,7 +65,8 @@ static struct update update_of(const struct verify_task *task, int step)
 }
 
 /* Dropout decisions of the share, against the generator's own. */
-static int count_wrong_masks(struct member *member, const struct batch *batch,
+static int count_wrong_masks(struct team_core *member,
+			     const struct batch *batch,
 			     long *wrong, struct error *err)
 {
 	const struct verify_task *task = member->task;
@@ -100,7 +101,7 @@ static int count_wrong_masks(struct member *member, const struct batch *batch,
 }
 
 /* What stands in for a team has no group. */
-static int open_member(struct member *member, struct error *err)
+static int open_member(struct team_core *member, struct error *err)
 {
 	const struct verify_task *task = member->task;
 	const int in_turn = member->team->in_turn;
@@ -125,7 +126,7 @@ static int open_member(struct member *member, struct error *err)
 		       -1 : 0;
 }
 
-static void close_member(struct member *member)
+static void close_member(struct team_core *member)
 {
 	side_close(&member->side);
 	share_release(&member->share);
@@ -133,7 +134,7 @@ static void close_member(struct member *member)
 	free(member->expected);
 }
 
-static int train(struct member *member, struct error *err)
+static int train(struct team_core *member, struct error *err)
 {
 	const struct verify_task *task = member->task;
 	struct group *group = member->core->group;
@@ -161,7 +162,7 @@ static int train(struct member *member, struct error *err)
 }
 
 /* Adds the gradient of a core's share to the sum; own: its statistics. */
-static int add_share(struct member *member, int step, int rank, float *own,
+static int add_share(struct team_core *member, int step, int rank, float *own,
 		     float *sum, struct error *err)
 {
 	struct side *side = &member->side;
@@ -180,7 +181,7 @@ static int add_share(struct member *member, int step, int rank, float *own,
 }
 
 /* buffers: of each core, one after the other. */
-static int train_shares(struct member *member, float *buffers,
+static int train_shares(struct team_core *member, float *buffers,
 			struct error *err)
 {
 	const struct verify_task *task = member->task;
@@ -207,7 +208,7 @@ static int train_shares(struct member *member, float *buffers,
 	return 0;
 }
 
-static int train_in_turn(struct member *member, struct error *err)
+static int train_in_turn(struct team_core *member, struct error *err)
 {
 	struct verify_made *made = member->core->made;
 	struct program *program = member->side.program;
@@ -231,7 +232,7 @@ struct replica {
 };
 
 /* Each core has running statistics of its own: all begin with the same. */
-static int reset_statistics(struct member *member, struct error *err)
+static int reset_statistics(struct team_core *member, struct error *err)
 {
 	struct program *program = member->side.program;
 	float *fresh;
@@ -250,7 +251,7 @@ static int reset_statistics(struct member *member, struct error *err)
 
 /* The parameters may be one copy for all: what a core has derived from them, as
  * kernels want them, is its own, and shows in the loss alone. */
-static int describe_replica(struct member *member, struct replica *replica,
+static int describe_replica(struct team_core *member, struct replica *replica,
 			    struct error *err)
 {
 	struct side *side = &member->side;
@@ -272,7 +273,7 @@ static int describe_replica(struct member *member, struct replica *replica,
 	return 0;
 }
 
-static int compare_replicas(struct member *member, struct error *err)
+static int compare_replicas(struct team_core *member, struct error *err)
 {
 	const size_t count = member->side.program->parameters;
 	const size_t number = (size_t)(member->task - member->team->tasks);
@@ -293,7 +294,7 @@ static int compare_replicas(struct member *member, struct error *err)
 	return 0;
 }
 
-static int train_task(struct member *member, struct error *err)
+static int train_task(struct team_core *member, struct error *err)
 {
 	if (open_member(member, err))
 		return -1;
@@ -307,7 +308,7 @@ static int team_body(const struct verify_core *core, struct error *err)
 	const struct verify_team *team = core->context;
 
 	for (int t = 0; t < team->count; t++) {
-		struct member member = { .core = core, .team = team,
+		struct team_core member = { .core = core, .team = team,
 					 .task = &team->tasks[t] };
 		const int failed = train_task(&member, err);
 
