@@ -134,12 +134,16 @@ $O/%.o: %.c
 	$Q$(CC) $(ALL_CFLAGS) $(DEFINES) -MMD -MP -c -o $@ $<
 
 # A text becomes an array of strings, one a line.
-STRINGS = sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/^/"/' -e 's/$$/\\n",/' $<
+QUOTE := sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/^/"/' -e 's/$$/\\n",/'
+STRINGS = $(QUOTE) $<
 
 # The first line makes the compiler's errors name the kernel's file and line.
-$B/kernels/%.cl.h: backends/opencl/kernels/%.cl
+$B/kernels/files.h: $(KERNELS)
 	@mkdir -p $(@D)
-	$Q{ printf '%s\n' '"#line 1 \"$*.cl\"\n",'; $(STRINGS); } > $@
+	$Qfor file in $^; do name=$$(basename $$file .cl); \
+		printf 'static const char *const %s_cl[] = {\n' $$name; \
+		printf '"#line 1 \\"%s.cl\\"\\n",\n' $$name; \
+		$(QUOTE) $$file; echo '};'; done > $@
 
 # Of commands and report.
 $B/%.h: bench/%
@@ -150,9 +154,8 @@ $B/plot/%.h: plot/%
 	@mkdir -p $(@D)
 	$Q$(STRINGS) > $@
 
-$(filter $O/backends/opencl/%,$(OBJECTS)): \
-	$(KERNELS:backends/opencl/%.cl=$B/%.cl.h)
-$(filter $O/backends/opencl/%,$(OBJECTS)): DEFINES = -I$B
+$O/backends/opencl/program/source.o: $B/kernels/files.h
+$O/backends/opencl/program/source.o: DEFINES = -I$B
 $O/bench/commands/page.o: $(TEMPLATES:bench/%=$B/%.h)
 $O/bench/commands/page.o: DEFINES = -I$B
 $O/bench/report/plot_report.o: $(STYLES:bench/%=$B/%.h)

@@ -8,11 +8,11 @@
 #include "backends/opencl/device/status.h"
 #include "backends/opencl/program/batch.h"
 #include "backends/opencl/program/compile.h"
+#include "backends/opencl/program/decisions.h"
 #include "backends/opencl/program/held.h"
 #include "backends/opencl/program/memory.h"
 #include "backends/opencl/program/profile.h"
 #include "backends/opencl/program/scores.h"
-#include "backends/opencl/program/steps.h"
 
 static cl_mem vector_of(const struct opencl_program *program, enum vector which,
 			size_t *bytes)
@@ -87,20 +87,6 @@ static int opencl_unmap(struct program *base, enum vector which,
 	program->mapped[which] = NULL;
 	return status ? status_fail(err, "clEnqueueUnmapMemObject", status) :
 			0;
-}
-
-static int opencl_decisions(struct program *base, int layer, uint8_t *values,
-			    struct error *err)
-{
-	struct opencl_program *program = (struct opencl_program *)base;
-	const int index = step_of(program, layer);
-	const size_t choices =
-		layer_decisions(&base->model->layers[layer],
-				model_layer_input(base->model, layer));
-
-	return program->count && choices ?
-		       solver_of(program, index)->decisions(
-			       program, index, layer, values, err) : 0;
 }
 
 const struct backend opencl_backend = {

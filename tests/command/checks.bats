@@ -69,7 +69,7 @@ accepts_line() {
 	refuses_include backends/contract/a.c '"backends/host/blas.h"'
 	refuses_include backends/cpu/a.c '"backends/parallel/replica.h"'
 	refuses_include backends/cpu/a.c '"backends/opencl/opencl.h"'
-	refuses_include backends/cpu/a.c '"kernels/linear.cl.h"'
+	refuses_include backends/cpu/a.c '"kernels/files.h"'
 	refuses_include backends/cpu/kernels/a.c '"bench/system/clock.h"'
 	refuses_include backends/opencl/a.c '"backends/cpu/kernels/a.h"'
 	refuses_include bench/plan/a.c '"backends/contract/plan.h"'
@@ -80,7 +80,7 @@ accepts_line() {
 	accepts_include backends/cpu/a.c '"backends/contract/plan.h"'
 	accepts_include backends/cpu/a.c '"backends/cpu/kernels/a.h"'
 	accepts_include backends/cpu/solvers/a.c '"backends/cpu/cpu.h"'
-	accepts_include backends/opencl/a.c '"kernels/linear.cl.h"'
+	accepts_include backends/opencl/a.c '"kernels/files.h"'
 	accepts_include bench/plan/a.c '"backends/parallel/replica.h"'
 	accepts_include tests/a.c '"backends/cpu/cpu.h"'
 }

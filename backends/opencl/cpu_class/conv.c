@@ -190,14 +190,14 @@ static void conv_define_dense(const struct opencl_program *program, int index,
 		defines_add(defines, all, COUNT(all));
 }
 
-void conv_define(const struct opencl_program *program, int index, int pooling,
-		 int planes, struct defines *defines)
+void conv_define(const struct opencl_program *program, int index, int planes,
+		 struct defines *defines)
 {
 	const struct chain chain = chain_at(program, index);
 	const struct layout in = layout_input(program, index);
 	const struct layout out = layout_output(program, index);
-	const int pool = pooling ? chain.pool_window : 1;
-	const struct shape shape = pooling ? chain.out : chain.main_out;
+	const int pool = chain.pool_window;
+	const struct shape shape = chain.out;
 	const struct conv_tiles tiles =
 		conv_tiles(program, index, pool, shape.width);
 	const struct define all[] = {
@@ -236,22 +236,24 @@ void conv_define(const struct opencl_program *program, int index, int pooling,
 	defines_add(defines, all, COUNT(all));
 }
 
-int conv_build(struct opencl_program *program, int index, int pooling,
-	       cl_program *built, struct error *err)
+static int conv_build(struct opencl_program *program, int index,
+		      struct error *err)
 {
 	struct defines defines = { .count = 0 };
 
 	/* The input, and its gradient. */
-	conv_define(program, index, pooling, 2, &defines);
+	conv_define(program, index, 2, &defines);
 	conv_define_dense(program, index, &defines);
 	return source_build(program_device(program), SOURCE_CONV, &defines,
-			    built, err);
+			    &program->built[index], err);
 }
 
+/* Kernels of a step that is led are built when one makes it again. */
 static int conv_build_step(struct opencl_program *program, int index,
 			   struct error *err)
 {
-	return conv_build(program, index, 1, &program->built[index], err);
+	return step_is_led(program, index) ? 0 :
+					     conv_build(program, index, err);
 }
 
 /* Whether y has to be moved, or thinned out, before the next step reads it. */
@@ -344,19 +346,17 @@ static int conv_allocate(struct opencl_program *program, struct pass *pass,
 	return dropout_allocate(program, pass, index, err);
 }
 
-struct launch conv_launch(const struct opencl_program *program, int index,
-			  int pooling)
+static struct launch conv_launch(const struct opencl_program *program,
+				 int index)
 {
 	const struct chain chain = chain_at(program, index);
-	const struct shape shape = pooling ? chain.out : chain.main_out;
-	const int outputs =
-		conv_tiles(program, index, pooling ? chain.pool_window : 1,
-			   shape.width).outputs;
+	const int outputs = conv_tiles(program, index, chain.pool_window,
+				       chain.out.width).outputs;
 
 	return (struct launch){
 		.name = "conv_forward",
-		.items = { vector_count(program, shape.channels) / outputs,
-			   shape.height },
+		.items = { vector_count(program, chain.out.channels) / outputs,
+			   chain.out.height },
 		.samples = 1,
 		.batch_arguments = 1,
 		.work = { index, step_products(program, index),
@@ -380,7 +380,7 @@ static int conv_forward(struct opencl_program *program, struct pass *pass,
 		.work = { .step = index,
 			  .moved_once = 2 * step_parameters(program, index) },
 	};
-	const struct launch forward = conv_launch(program, index, 1);
+	const struct launch forward = conv_launch(program, index);
 	const struct launch arrange = { .name = "conv_arrange",
 					.items = { chain.out.channels, 0, 1 },
 					.samples = 1,
@@ -402,6 +402,20 @@ static int conv_forward(struct opencl_program *program, struct pass *pass,
 		return -1;
 	return memory->output != memory->y ?
 		       pass_add(pass, &arrange, built, moved, 5, err) : 0;
+}
+
+static int conv_remake(struct opencl_program *program, int index, cl_mem y,
+		       struct launch *launch, struct error *err)
+{
+	const struct launch forward = conv_launch(program, index);
+	const cl_mem memories[] = { program->train.images,
+				    program->train.steps[index].packed, y,
+				    NULL };
+
+	if (!program->built[index] && conv_build(program, index, err))
+		return -1;
+	return launch_make(launch, &forward, program->built[index], memories,
+			   COUNT(memories), err);
 }
 
 static int conv_add_dense(struct opencl_program *program, struct pass *pass,
@@ -546,5 +560,5 @@ const struct opencl_solver conv_solver = {
 	.allocate = conv_allocate,
 	.forward = conv_forward,
 	.backward = conv_backward,
-	.decisions = chain_decisions,
+	.remake = conv_remake,
 };

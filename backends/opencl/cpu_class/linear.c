@@ -402,5 +402,4 @@ const struct opencl_solver linear_solver = {
 	.allocate = linear_allocate,
 	.forward = linear_forward,
 	.backward = linear_backward,
-	.decisions = chain_decisions,
 };

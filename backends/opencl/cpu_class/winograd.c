@@ -57,11 +57,6 @@ static int winograd_takes(const struct graph *graph, int first,
 	return length;
 }
 
-int winograd_fits(const struct opencl_program *program, int index)
-{
-	return solver_of(program, index) == &winograd_solver;
-}
-
 static int winograd_leads(const struct opencl_program *program, int index)
 {
 	const int source = step_source(program, index);
@@ -140,7 +135,7 @@ static void lead_define(const struct opencl_program *program, int index,
 	defines_add(defines, all, COUNT(all));
 }
 
-cl_mem winograd_input(const struct opencl_program *program,
+static cl_mem winograd_input(const struct opencl_program *program,
 		      const struct pass *pass, int index)
 {
 	return step_leads(program, index) ? pass->images :
@@ -148,24 +143,18 @@ cl_mem winograd_input(const struct opencl_program *program,
 							   index);
 }
 
-int winograd_build(struct opencl_program *program, int index, int pooling,
-		   cl_program *built, struct error *err)
+static int winograd_build(struct opencl_program *program, int index,
+			  struct error *err)
 {
 	struct defines defines = { .count = 0 };
 
 	/* The input alone. */
-	conv_define(program, index, pooling, 1, &defines);
+	conv_define(program, index, 1, &defines);
 	tiles_define(program, index, &defines);
 	if (step_leads(program, index))
 		lead_define(program, index, &defines);
 	return source_build(program_device(program), SOURCE_WINOGRAD, &defines,
-			    built, err);
-}
-
-static int winograd_build_step(struct opencl_program *program, int index,
-			       struct error *err)
-{
-	return winograd_build(program, index, 1, &program->built[index], err);
+			    &program->built[index], err);
 }
 
 static size_t transformed(const struct opencl_program *program, int index)
@@ -218,7 +207,8 @@ static double products_by_points(const struct opencl_program *program,
 	       chain.main_out.channels;
 }
 
-struct launch winograd_launch(const struct opencl_program *program, int index)
+static struct launch winograd_launch(const struct opencl_program *program,
+				     int index)
 {
 	const double lead = lead_products(program, index);
 
@@ -272,7 +262,7 @@ static int winograd_forward(struct opencl_program *program, struct pass *pass,
 	if (winograd_add_weights(program, pass, index, err))
 		return -1;
 	return pass_add(pass, &forward, program->built[index], made,
-			WINOGRAD_FORWARD_MEMORIES, err);
+			COUNT(made), err);
 }
 
 static int winograd_add_reduce(struct opencl_program *program,
@@ -327,9 +317,8 @@ const struct opencl_solver winograd_solver = {
 	.base = { .name = "conv by tiles", .takes = winograd_takes },
 	.channels_last = 1,
 	.leads = winograd_leads,
-	.build = winograd_build_step,
+	.build = winograd_build,
 	.allocate = winograd_allocate,
 	.forward = winograd_forward,
 	.backward = winograd_backward,
-	.decisions = chain_decisions,
 };

@@ -41,8 +41,4 @@ int gpu_sums_gradient(struct opencl_program *program, struct error *err);
 int gpu_sums_train(struct opencl_program *program, const struct update *update,
 		   struct error *err);
 
-/* gpu_decisions.c */
-int gpu_decisions(struct opencl_program *program, int index, int layer,
-		  uint8_t *values, struct error *err);
-
 #endif

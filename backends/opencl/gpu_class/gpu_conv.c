@@ -236,6 +236,21 @@ static int conv_backward_step(struct opencl_program *program, struct pass *pass,
 			err);
 }
 
+static int conv_remake(struct opencl_program *program, int index, cl_mem y,
+		       struct launch *launch, struct error *err)
+{
+	const int size = program->count * (int)gpu_outputs(program, index);
+	const struct launch remake =
+		gpu_launch(program, "lead_remake", index,
+			   parts_of(size, gpu_tiling(program)->items));
+	const cl_mem memories[] = { program->train.images,
+				    program->train.steps[index].packed, y };
+
+	return launch_make(launch, &remake,
+			   program->built[step_reader(program, index)],
+			   memories, COUNT(memories), err);
+}
+
 static int conv_takes(const struct graph *graph, int first,
 		      const struct program_options *options, const char **why)
 {
@@ -250,5 +265,5 @@ const struct opencl_solver gpu_conv_solver = {
 	.allocate = conv_allocate_step,
 	.forward = conv_forward_step,
 	.backward = conv_backward_step,
-	.decisions = gpu_decisions,
+	.remake = conv_remake,
 };

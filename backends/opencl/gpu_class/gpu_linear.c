@@ -238,5 +238,4 @@ const struct opencl_solver gpu_linear_solver = {
 	.allocate = linear_allocate_step,
 	.forward = linear_forward_step,
 	.backward = linear_backward_step,
-	.decisions = gpu_decisions,
 };

@@ -80,7 +80,7 @@ static inline void window_finish(local const float *z, float bias, size_t at,
 
 /*
  * routes: NULL where nothing is dropped, in a test. lead: NULL, or where to
- * leave the parameters of a first convolution, from which lead_signs makes it
+ * leave the parameters of a first convolution, from which lead_remake makes it
  * again.
  */
 kernel GROUP void conv_forward(const int count, const int global_count,
@@ -143,21 +143,21 @@ kernel GROUP void conv_forward(const int count, const int global_count,
 }
 
 #if LEAD
-/* Items make signs[n][c][y][x] of the lead: 0 where its ReLU stops, else 1. */
-kernel GROUP void lead_signs(const int count,
-			     global const float *restrict images,
-			     global const float *restrict lead,
-			     global uchar *restrict signs)
+/* Items make y[n][c][row][column], the output of the lead. */
+kernel GROUP void lead_remake(const int count,
+			      global const float *restrict images,
+			      global const float *restrict lead,
+			      global float *restrict y)
 {
 	const int at = get_global_id(0);
 	const int plane = at / IN_PLANE, pixel = at % IN_PLANE;
 	const int n = plane / IN_CHANNELS;
 
 	if (n < count)
-		signs[at] = !(lead_value(images + (size_t)n * LEAD_CHANNELS *
-							  LEAD_PLANE +
-						 pixel / IN_WIDTH * LEAD_WIDTH +
-						 pixel % IN_WIDTH,
-					 lead, plane % IN_CHANNELS) <= 0);
+		y[at] = lead_value(images + (size_t)n * LEAD_CHANNELS *
+						    LEAD_PLANE +
+					   pixel / IN_WIDTH * LEAD_WIDTH +
+					   pixel % IN_WIDTH,
+				   lead, plane % IN_CHANNELS);
 }
 #endif

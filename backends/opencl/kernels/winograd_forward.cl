@@ -113,24 +113,6 @@ static inline vec sum_finish(vec sum, vec bias)
 	return RELU ? relu(sum + bias) : sum + bias;
 }
 
-#if POOL == 1
-
-/* For decisions.c: y channels last, and nothing dropped. */
-static inline void tile_store(vec sums[TILE][TILE], int t, vec bias,
-			      global float *y)
-{
-	y += (t / TILES_ACROSS * TILE * OUT_WIDTH + t % TILES_ACROSS * TILE) *
-	     OUT_CHANNELS;
-#pragma unroll
-	for (int r = 0; r < TILE; r++)
-#pragma unroll
-		for (int c = 0; c < TILE; c++)
-			STORE(sum_finish(sums[r][c], bias),
-			      y + (r * OUT_WIDTH + c) * OUT_CHANNELS);
-}
-
-#else
-
 /* The largest of a quadrant's four, and which: NaN before all, then the first
  * of equals. ReLU and bias are the same for all four. */
 static inline vec quadrant_largest(vec sums[TILE][TILE], int q, ivec *code)
@@ -228,8 +210,6 @@ static inline void codes_store(const bytes *codes, int first,
 	}
 }
 
-#endif
-
 /*
  * Item n makes sample n; routes NULL: the winners are not stored. Where
  * LEAD is 1, input are images, and lead_packed the weights to make x.
@@ -245,10 +225,8 @@ kernel ONE_ITEM void winograd_forward(const int count,
 	const size_t n = get_global_id(0);
 	vec points[POINTS * FORWARD_BLOCK * IN_VECTORS];
 	vec products[POINTS * FORWARD_BLOCK * OUT_VECTORS];
-#if POOL > 1
 	vec pooled[PIXELS * OUT_VECTORS];
 	bytes codes[PIXELS * OUT_VECTORS];
-#endif
 
 #if LEAD
 	vec made[IN_PIXELS * IN_VECTORS];
@@ -278,16 +256,9 @@ kernel ONE_ITEM void winograd_forward(const int count,
 
 			tile_leave(products + i, FORWARD_BLOCK * OUT_VECTORS,
 				   sums);
-#if POOL == 1
-			tile_store(sums, t, bias,
-				   out + n * PIXELS * OUT_CHANNELS +
-					   v * WIDTH);
-#else
 			tile_pool(sums, t, bias, pooled + v, codes + v);
-#endif
 		}
 	}
-#if POOL > 1
 	for (int v = 0; v < OUT_VECTORS; v++) {
 		planes_store(pooled + v,
 			     keep ? keep + n * KEEP_SAMPLE : keep, v * WIDTH,
@@ -296,5 +267,4 @@ kernel ONE_ITEM void winograd_forward(const int count,
 			codes_store(codes + v, v * WIDTH,
 				    routes + n * OUT_SAMPLE);
 	}
-#endif
 }

@@ -83,9 +83,10 @@ struct opencl_solver {
 		       int index, struct error *err);
 	int (*backward)(struct opencl_program *program, struct pass *pass,
 			int index, struct error *err);
-	/* Of one of its layers, behind a batch of at least one sample. */
-	int (*decisions)(struct opencl_program *program, int index, int layer,
-			 uint8_t *values, struct error *err);
+	/* The launch that makes the output of a step that is led once more, to
+	 * y, from what the last batch has left. */
+	int (*remake)(struct opencl_program *program, int index, cl_mem y,
+		      struct launch *launch, struct error *err);
 };
 
 #endif

@@ -9,145 +9,62 @@
 #include "backends/opencl/device/status.h"
 
 #define LOG_LINES 20
+#define MOST_LINES 2500 /* of a source */
 #define OPTIONS_SIZE 2048
 
-/* Each line of a kernel's file is one string, which the linker keeps once. */
-static const char *const conv_lines[] = {
-#include "kernels/vector.cl.h"
-#include "kernels/conv_forward.cl.h"
-#include "kernels/conv_backward.cl.h"
-#include "kernels/conv_dense.cl.h"
-};
+/* Of each file of kernels/ an array of its lines, which the linker keeps once
+ * if they are equal. */
+#include "kernels/files.h"
 
-static const char *const winograd_lines[] = {
-#include "kernels/vector.cl.h"
-#include "kernels/transpose.cl.h"
-#include "kernels/conv_forward.cl.h"
-#include "kernels/conv_backward.cl.h"
-#include "kernels/winograd_points.cl.h"
-#include "kernels/winograd.cl.h"
-#include "kernels/winograd_lead.cl.h"
-#include "kernels/winograd_forward.cl.h"
-#include "kernels/winograd_weights.cl.h"
-#include "kernels/winograd_backward.cl.h"
-};
-
-static const char *const linear_lines[] = {
-#include "kernels/vector.cl.h"
-#include "kernels/fetch.cl.h"
-#include "kernels/transpose.cl.h"
-#include "kernels/loss.cl.h"
-#include "kernels/linear.cl.h"
-#include "kernels/linear_forward.cl.h"
-#include "kernels/linear_dense.cl.h"
-};
-
-static const char *const recipe_lines[] = {
-#include "kernels/vector.cl.h"
-#include "kernels/philox.cl.h"
-#include "kernels/loss.cl.h"
-#include "kernels/gather.cl.h"
-#include "kernels/score.cl.h"
-#include "kernels/recipe.cl.h"
-#include "kernels/dropout.cl.h"
-};
-
-static const char *const gpu_conv_lines[] = {
-#include "kernels/philox.cl.h"
-#include "kernels/pair.cl.h"
-#include "kernels/gpu.cl.h"
-#include "kernels/gpu_conv.cl.h"
-#include "kernels/gpu_conv_forward.cl.h"
-#include "kernels/gpu_conv_backward.cl.h"
-};
-
-static const char *const gpu_linear_lines[] = {
-#include "kernels/philox.cl.h"
-#include "kernels/pair.cl.h"
-#include "kernels/gpu.cl.h"
-#include "kernels/loss.cl.h"
-#include "kernels/gpu_linear.cl.h"
-};
-
-static const char *const gpu_recipe_lines[] = {
-#include "kernels/philox.cl.h"
-#include "kernels/gpu.cl.h"
-#include "kernels/loss.cl.h"
-#include "kernels/gather.cl.h"
-#include "kernels/score.cl.h"
-#include "kernels/recipe.cl.h"
-};
-
-static const char *const gpu_sums_lines[] = {
-#include "kernels/philox.cl.h"
-#include "kernels/gpu.cl.h"
-#include "kernels/loss.cl.h"
-#include "kernels/score.cl.h"
-#include "kernels/recipe.cl.h"
-#include "kernels/gpu_sums.cl.h"
-};
-
-static const char *const generic_lines[] = {
-#include "kernels/philox.cl.h"
-#include "kernels/fetch.cl.h"
-#include "kernels/pair.cl.h"
-#include "kernels/generic.cl.h"
-#include "kernels/transpose.cl.h"
-#include "kernels/generic_pool.cl.h"
-#include "kernels/generic_norm.cl.h"
-#include "kernels/conv_last.cl.h"
-#include "kernels/conv_last_weights.cl.h"
-#include "kernels/storage.cl.h"
-};
-
-static const char *const tiles_lines[] = {
-#include "kernels/philox.cl.h"
-#include "kernels/fetch.cl.h"
-#include "kernels/pair.cl.h"
-#include "kernels/generic.cl.h"
-#include "kernels/transpose.cl.h"
-#include "kernels/winograd_points.cl.h"
-#include "kernels/winograd_last.cl.h"
-};
-
-static const char *const tiles7_lines[] = {
-#include "kernels/philox.cl.h"
-#include "kernels/fetch.cl.h"
-#include "kernels/pair.cl.h"
-#include "kernels/generic.cl.h"
-#include "kernels/transpose.cl.h"
-#include "kernels/winograd_points7.cl.h"
-#include "kernels/winograd_last.cl.h"
-};
-
-static const char *const gpu_generic_lines[] = {
-#include "kernels/philox.cl.h"
-#include "kernels/pair.cl.h"
-#include "kernels/generic.cl.h"
-#include "kernels/generic_pool.cl.h"
-#include "kernels/generic_norm.cl.h"
-#include "kernels/gpu_generic_conv.cl.h"
-#include "kernels/storage.cl.h"
-};
-
+/* What a program is built from: files, one after the other. */
 static const struct {
 	const char *name;
-	const char *const *lines;
-	int count;
+	struct {
+		const char *const *lines;
+		int count;
+	} files[10];
 } sources[] = {
-#define SOURCE(name, lines) { name, lines, COUNT(lines) }
-	[SOURCE_CONV] = SOURCE("convolution", conv_lines),
-	[SOURCE_WINOGRAD] = SOURCE("convolution by tiles", winograd_lines),
-	[SOURCE_LINEAR] = SOURCE("linear layer", linear_lines),
-	[SOURCE_RECIPE] = SOURCE("loss and update", recipe_lines),
-	[SOURCE_GPU_CONV] = SOURCE("convolution", gpu_conv_lines),
-	[SOURCE_GPU_LINEAR] = SOURCE("linear layer", gpu_linear_lines),
-	[SOURCE_GPU_RECIPE] = SOURCE("loss and update", gpu_recipe_lines),
-	[SOURCE_GPU_SUMS] = SOURCE("sums and update", gpu_sums_lines),
-	[SOURCE_GENERIC] = SOURCE("layer alone", generic_lines),
-	[SOURCE_TILES] = SOURCE("convolution by tiles", tiles_lines),
-	[SOURCE_TILES7] = SOURCE("convolution by tiles", tiles7_lines),
-	[SOURCE_GPU_GENERIC] = SOURCE("layer alone", gpu_generic_lines),
+#define TEXT(name) { name##_cl, COUNT(name##_cl) }
+	[SOURCE_CONV] = { "convolution", {
+		TEXT(vector), TEXT(conv_forward), TEXT(conv_backward),
+		TEXT(conv_dense) } },
+	[SOURCE_WINOGRAD] = { "convolution by tiles", {
+		TEXT(vector), TEXT(transpose), TEXT(conv_forward),
+		TEXT(conv_backward), TEXT(winograd_points), TEXT(winograd),
+		TEXT(winograd_lead), TEXT(winograd_forward),
+		TEXT(winograd_weights), TEXT(winograd_backward) } },
+	[SOURCE_LINEAR] = { "linear layer", {
+		TEXT(vector), TEXT(fetch), TEXT(transpose), TEXT(loss),
+		TEXT(linear), TEXT(linear_forward), TEXT(linear_dense) } },
+	[SOURCE_RECIPE] = { "loss and update", {
+		TEXT(vector), TEXT(philox), TEXT(loss), TEXT(gather),
+		TEXT(score), TEXT(recipe), TEXT(dropout) } },
+	[SOURCE_GPU_CONV] = { "convolution", {
+		TEXT(philox), TEXT(pair), TEXT(gpu), TEXT(gpu_conv),
+		TEXT(gpu_conv_forward), TEXT(gpu_conv_backward) } },
+	[SOURCE_GPU_LINEAR] = { "linear layer", {
+		TEXT(philox), TEXT(pair), TEXT(gpu), TEXT(loss),
+		TEXT(gpu_linear) } },
+	[SOURCE_GPU_RECIPE] = { "loss and update", {
+		TEXT(philox), TEXT(gpu), TEXT(loss), TEXT(gather),
+		TEXT(score), TEXT(recipe) } },
+	[SOURCE_GPU_SUMS] = { "sums and update", {
+		TEXT(philox), TEXT(gpu), TEXT(loss), TEXT(score),
+		TEXT(recipe), TEXT(gpu_sums) } },
+	[SOURCE_GENERIC] = { "layer alone", {
+		TEXT(philox), TEXT(fetch), TEXT(pair), TEXT(generic),
+		TEXT(transpose), TEXT(generic_pool), TEXT(generic_norm),
+		TEXT(conv_last), TEXT(conv_last_weights), TEXT(storage) } },
+	[SOURCE_TILES] = { "convolution by tiles", {
+		TEXT(philox), TEXT(fetch), TEXT(pair), TEXT(generic),
+		TEXT(transpose), TEXT(winograd_points), TEXT(winograd_last) } },
+	[SOURCE_TILES7] = { "convolution by tiles", {
+		TEXT(philox), TEXT(fetch), TEXT(pair), TEXT(generic),
+		TEXT(transpose), TEXT(winograd_points7),
+		TEXT(winograd_last) } },
+	[SOURCE_GPU_GENERIC] = { "layer alone", {
+		TEXT(philox), TEXT(pair), TEXT(generic), TEXT(generic_pool),
+		TEXT(generic_norm), TEXT(gpu_generic_conv), TEXT(storage) } },
 };
 
 /* The first lines of the compiler's log, and what the driver's cache lacks. */
@@ -195,6 +112,26 @@ static int is_cpu_alone(cl_device_type type)
 	return (type & CL_DEVICE_TYPE_CPU) && !(type & CL_DEVICE_TYPE_GPU);
 }
 
+static cl_program program_make(const struct opencl_device *device,
+			       enum source source, struct error *err)
+{
+	const char *lines[MOST_LINES];
+	cl_uint count = 0;
+	cl_int status;
+	cl_program program;
+
+	for (int f = 0; f < COUNT(sources[source].files); f++)
+		for (int i = 0; i < sources[source].files[f].count; i++) {
+			assert(count < MOST_LINES);
+			lines[count++] = sources[source].files[f].lines[i];
+		}
+	program = clCreateProgramWithSource(device->context, count, lines, NULL,
+					    &status);
+	if (!program)
+		status_fail(err, "clCreateProgramWithSource", status);
+	return program;
+}
+
 int source_build(const struct opencl_device *device, enum source source,
 		 const struct defines *defines, cl_program *built,
 		 struct error *err)
@@ -212,12 +149,9 @@ int source_build(const struct opencl_device *device, enum source source,
 					 " -D %s=%lld", defines->list[i].name,
 					 defines->list[i].value);
 	assert(used < sizeof(options));
-	*built = clCreateProgramWithSource(device->context,
-					   (cl_uint)sources[source].count,
-					   (const char **)sources[source].lines,
-					   NULL, &status);
+	*built = program_make(device, source, err);
 	if (!*built)
-		return status_fail(err, "clCreateProgramWithSource", status);
+		return -1;
 	status = clBuildProgram(*built, 1, &device->chosen.device, options,
 				NULL, NULL);
 	return status ? build_fail(device, sources[source].name, *built,

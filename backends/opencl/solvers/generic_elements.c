@@ -5,8 +5,6 @@
 
 #include "backends/opencl/device/class.h"
 #include "backends/opencl/device/status.h"
-#include "backends/opencl/program/memory.h"
-#include "backends/opencl/solvers/decisions.h"
 #include "models/random.h"
 
 static int relu_forward(struct opencl_program *program, struct pass *pass,
@@ -40,22 +38,12 @@ static int relu_backward(struct opencl_program *program, struct pass *pass,
 				      err) : 0;
 }
 
-static int relu_decisions(struct opencl_program *program, int index, int layer,
-			  uint8_t *values, struct error *err)
-{
-	(void)layer;
-	return decisions_of_signs(program, program->train.steps[index].output,
-				  layout_output(program, index),
-				  step_at(program, index)->out, values, err);
-}
-
 const struct opencl_solver generic_relu = {
 	.base = { .name = "relu", .kind = LAYER_RELU },
 	.build = generic_build,
 	.allocate = generic_allocate,
 	.forward = relu_forward,
 	.backward = relu_backward,
-	.decisions = relu_decisions,
 };
 
 /* Both ways of what changes nothing; `adds` to what is there. */
@@ -178,30 +166,12 @@ static int dropout_backward(struct opencl_program *program, struct pass *pass,
 		g.x.sample, g.node->adds_dx, err);
 }
 
-/* Of max pooling and dropout, in the contract's order. */
-static int codes_decisions(struct opencl_program *program, int index, int layer,
-			   uint8_t *values, struct error *err)
-{
-	const struct node *node = generic_node(program, index);
-	const size_t bytes = (size_t)program->count * node->decisions;
-
-	(void)layer;
-	if (node->layer->kind == LAYER_MAXPOOL ||
-	    program->base.options.dropout)
-		return memory_fetch(&program->queue,
-				    program->train.steps[index].codes, bytes,
-				    values, err);
-	memset(values, 1, bytes);
-	return 0;
-}
-
 const struct opencl_solver generic_dropout = {
 	.base = { .name = "dropout", .kind = LAYER_DROPOUT },
 	.build = generic_build,
 	.allocate = generic_allocate,
 	.forward = dropout_forward,
 	.backward = dropout_backward,
-	.decisions = codes_decisions,
 };
 
 /* One way of a pooling, of size elements; adds: to what is there, or NO_SUM. */
@@ -263,7 +233,6 @@ const struct opencl_solver generic_maxpool = {
 	.allocate = generic_allocate,
 	.forward = maxpool_forward,
 	.backward = maxpool_backward,
-	.decisions = codes_decisions,
 };
 
 static int avgpool_forward(struct opencl_program *program, struct pass *pass,
