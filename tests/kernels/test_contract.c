@@ -106,6 +106,48 @@ static void the_gradient_is_lent(void **state)
 	batch_free(&batch);
 }
 
+/* Of some lines each, the last first, and none at all in between. */
+static void an_update_may_be_in_parts(void **state)
+{
+	static const enum vector vectors[] = { VECTOR_PARAMETERS,
+					       VECTOR_STATE_0,
+					       VECTOR_STATE_1 };
+	const struct update update = { .lr = .7, .rho = .9, .eps = 1e-6 };
+	const struct model *model = model_find("tiny");
+	const size_t bytes = model_parameter_count(model) * sizeof(float);
+	struct batch batch = batch_make(model, 5, 6);
+	struct pair pairs[2];
+	struct error err;
+
+	for (int p = 0; p < 2; p++) {
+		struct program *program;
+		size_t to, from, part;
+
+		pair_open(&pairs[p], *state, model, BATCH, 1);
+		program = pairs[p].tried.program;
+		part = p ? 7 * UPDATE_LINE : program->length;
+		subject_gradient(&pairs[p].tried, &batch);
+		for (to = program->length; to; to = from) {
+			from = (to - 1) / part * part;
+			must(program_update_part(program, &update, from, to,
+						 &err), &err);
+			must(program_update_part(program, &update, from, from,
+						 &err), &err);
+		}
+	}
+	for (int v = 0; v < 3; v++) {
+		float *whole = subject_load(&pairs[0].tried, vectors[v]);
+		float *parts = subject_load(&pairs[1].tried, vectors[v]);
+
+		assert_memory_equal(parts, whole, bytes);
+		free(whole);
+		free(parts);
+	}
+	pair_close(&pairs[0]);
+	pair_close(&pairs[1]);
+	batch_free(&batch);
+}
+
 /* Targets that are vectors, and an optimizer without a state. */
 static void what_a_model_has_not_is_refused(void **state)
 {
@@ -370,6 +412,7 @@ int main(void)
 		{ "empty share", an_empty_share_is_zero, 0 },
 		{ "vectors", vectors_come_back, 0 },
 		{ "lent gradient", the_gradient_is_lent, 0 },
+		{ "parts", an_update_may_be_in_parts, 0 },
 		{ "counts", steps_are_exactly_alike, 0 },
 		{ "adadelta", adadelta_is_the_published_one, 0 },
 		{ "repeated", steps_can_be_repeated, 0 },
