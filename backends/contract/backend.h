@@ -47,8 +47,8 @@ struct backend {
 	void (*describe)(struct device *device, struct device_info *info);
 
 	/* (optional: decisions alone) Bytes that a program keeps for each
-	 * sample of a gradient, about: what layers make, the gradient by it, and
-	 * decisions; also scratch and what evaluations take, divided by
+	 * sample of a gradient, about: what layers make, the gradient by it,
+	 * and decisions; also scratch and what evaluations take, divided by
 	 * options->batch; NAN: not known, for want of memory or of what the
 	 * options ask for. */
 	double (*sample_bytes)(const struct model *model,
