@@ -71,7 +71,7 @@ static void cpu_free(struct program *program)
 {
 	struct cpu_program *cpu = (struct cpu_program *)program;
 
-	cpu_joint_close(cpu);
+	cpu_factors_close(cpu);
 	cpu_release_steps(cpu);
 	host_release(&cpu->host);
 	free(cpu);
@@ -98,7 +98,7 @@ static int list_solvers(struct cpu_program *program,
 
 static void release_layout(struct cpu_program *program)
 {
-	cpu_joint_close(program);
+	cpu_factors_close(program);
 	cpu_release_steps(program);
 	free(program);
 }
@@ -221,7 +221,7 @@ static int cpu_compile(struct device *device, const struct model *model,
 		release_layout(program);
 		return -1;
 	}
-	if (program->joint && cpu_joint_share(program, err)) {
+	if (program->joint && cpu_factors_share(program, err)) {
 		cpu_free(&program->host.base);
 		return -1;
 	}
@@ -311,7 +311,7 @@ static void differentiate(struct cpu_program *program,
 	program->leaves = leaves;
 	program->updated = 0;
 	if (leaves == CPU_LEAVES_PARTS)
-		cpu_joint_begin(program);
+		cpu_factors_begin(program);
 	memset(program->host.vectors[VECTOR_GRADIENT], 0,
 	       (batch->count ? program->eager : all) * sizeof(float));
 	program_end_part(base, CPU_PART_GRADIENT);
@@ -347,7 +347,7 @@ static int cpu_update(struct program *program, const struct update *update,
 	float *const *vectors = cpu->host.vectors;
 
 	if (from == program->reduced && from < to) {
-		cpu_joint_update(cpu, update);
+		cpu_factors_update(cpu, update);
 		return 0;
 	}
 	if (storage_rounds_vectors(program->options.precision))

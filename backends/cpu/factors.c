@@ -23,7 +23,7 @@ static size_t whole_lines(size_t bytes)
 
 /* From a place of a core's part on; returns the place behind it. */
 static size_t lay_out_layer(const struct cpu_program *program, size_t at,
-			    struct cpu_joint_layer *layer)
+			    struct cpu_factors_layer *layer)
 {
 	const struct linear_shape *shape = &layer->linear->shape;
 	const int count = program->host.base.options.batch;
@@ -45,7 +45,7 @@ static int pays_apart(const struct cpu_program *program,
 		      struct linear_step *linear)
 {
 	const int size = program->host.base.options.apart_size;
-	struct cpu_joint_layer layer = { .linear = linear };
+	struct cpu_factors_layer layer = { .linear = linear };
 
 	return size > 1 &&
 	       (size_t)size * lay_out_layer(program, 0, &layer) <
@@ -56,7 +56,7 @@ static int pays_apart(const struct cpu_program *program,
 static int shares_inputs(const struct cpu_program *program,
 			 const struct linear_step *linear)
 {
-	const struct cpu_joint_layer *layer =
+	const struct cpu_factors_layer *layer =
 		program->joint ? program->joint->layers : NULL;
 
 	while (layer && layer->linear->step.in != linear->step.in)
@@ -84,7 +84,7 @@ static int fits(const struct cpu_program *program, struct linear_step *linear)
 static int open_joint(struct cpu_program *program)
 {
 	const struct program_options *options = &program->host.base.options;
-	struct cpu_joint *joint = calloc(1, sizeof(*joint));
+	struct cpu_factors *joint = calloc(1, sizeof(*joint));
 
 	program->joint = joint;
 	if (!joint)
@@ -98,9 +98,9 @@ static int open_joint(struct cpu_program *program)
 	return joint->parts ? 0 : -1;
 }
 
-int cpu_joint_add(struct cpu_program *program, struct linear_step *linear)
+int cpu_factors_add(struct cpu_program *program, struct linear_step *linear)
 {
-	struct cpu_joint_layer *layer, **end;
+	struct cpu_factors_layer *layer, **end;
 
 	if (!fits(program, linear))
 		return 0;
@@ -119,14 +119,14 @@ int cpu_joint_add(struct cpu_program *program, struct linear_step *linear)
 	return 0;
 }
 
-void cpu_joint_close(struct cpu_program *program)
+void cpu_factors_close(struct cpu_program *program)
 {
-	struct cpu_joint *joint = program->joint;
+	struct cpu_factors *joint = program->joint;
 
 	if (!joint)
 		return;
 	while (joint->layers) {
-		struct cpu_joint_layer *layer = joint->layers;
+		struct cpu_factors_layer *layer = joint->layers;
 
 		joint->layers = layer->next;
 		free(layer);
@@ -138,9 +138,9 @@ void cpu_joint_close(struct cpu_program *program)
 	free(joint);
 }
 
-size_t cpu_joint_place(struct cpu_program *program, size_t at)
+size_t cpu_factors_place(struct cpu_program *program, size_t at)
 {
-	struct cpu_joint_layer *layer = program->joint->layers;
+	struct cpu_factors_layer *layer = program->joint->layers;
 
 	for (; layer; layer = layer->next) {
 		layer->linear->weight = at;
@@ -152,7 +152,7 @@ size_t cpu_joint_place(struct cpu_program *program, size_t at)
 /* Of the layer that wants most. */
 static void *allocate_scratch(const struct cpu_program *program)
 {
-	const struct cpu_joint_layer *layer = program->joint->layers;
+	const struct cpu_factors_layer *layer = program->joint->layers;
 	size_t most = 0;
 
 	for (; layer; layer = layer->next) {
@@ -168,7 +168,7 @@ static void *allocate_scratch(const struct cpu_program *program)
 
 static void *allocate_parts(struct cpu_program *program, struct error *err)
 {
-	const struct cpu_joint *joint = program->joint;
+	const struct cpu_factors *joint = program->joint;
 	struct allocator *memory = program->host.base.options.memory;
 	const size_t bytes = (size_t)joint->size * joint->each;
 	void *parts;
@@ -185,19 +185,19 @@ static void *allocate_parts(struct cpu_program *program, struct error *err)
 	return parts;
 }
 
-static char *part_of(const struct cpu_joint *joint, int rank)
+static char *part_of(const struct cpu_factors *joint, int rank)
 {
 	return joint->all + (size_t)rank * joint->each;
 }
 
-int cpu_joint_share(struct cpu_program *program, struct error *err)
+int cpu_factors_share(struct cpu_program *program, struct error *err)
 {
-	struct cpu_joint *joint = program->joint;
+	struct cpu_factors *joint = program->joint;
 
 	joint->all = allocate_parts(program, err);
 	if (!joint->all)
 		return -1;
-	for (struct cpu_joint_layer *l = joint->layers; l; l = l->next) {
+	for (struct cpu_factors_layer *l = joint->layers; l; l = l->next) {
 		struct cpu_value *in = l->linear->step.in;
 
 		in->out = (float *)(void *)(part_of(joint, joint->rank) +
@@ -209,19 +209,19 @@ int cpu_joint_share(struct cpu_program *program, struct error *err)
 				error_memory(err, "the products of factors");
 }
 
-static struct header *header_of(const struct cpu_joint *joint,
-				const struct cpu_joint_layer *layer, int rank)
+static struct header *header_of(const struct cpu_factors *joint,
+				const struct cpu_factors_layer *layer, int rank)
 {
 	return (struct header *)(void *)(part_of(joint, rank) + layer->head);
 }
 
-void cpu_joint_backward(struct cpu_program *program,
+void cpu_factors_backward(struct cpu_program *program,
 			const struct linear_step *linear,
 			const struct linear_batch *batch,
 			const struct linear_flow *flow)
 {
-	const struct cpu_joint *joint = program->joint;
-	const struct cpu_joint_layer *layer = linear->joint;
+	const struct cpu_factors *joint = program->joint;
+	const struct cpu_factors_layer *layer = linear->joint;
 	struct header *mine = header_of(joint, layer, joint->rank);
 	char *part = part_of(joint, joint->rank);
 	const struct linear_state state = linear_state(program, linear);
@@ -238,8 +238,8 @@ void cpu_joint_backward(struct cpu_program *program,
 }
 
 /* What a core has left, as the layer's kernels take it. */
-static struct linear_part read_part(const struct cpu_joint *joint,
-				    const struct cpu_joint_layer *layer,
+static struct linear_part read_part(const struct cpu_factors *joint,
+				    const struct cpu_factors_layer *layer,
 				    int rank)
 {
 	const struct linear_shape *shape = &layer->linear->shape;
@@ -259,21 +259,21 @@ static struct linear_part read_part(const struct cpu_joint *joint,
 	};
 }
 
-void cpu_joint_begin(struct cpu_program *program)
+void cpu_factors_begin(struct cpu_program *program)
 {
-	const struct cpu_joint *joint = program->joint;
+	const struct cpu_factors *joint = program->joint;
 
-	for (const struct cpu_joint_layer *l = joint->layers; l; l = l->next)
+	for (const struct cpu_factors_layer *l = joint->layers; l; l = l->next)
 		header_of(joint, l, joint->rank)->count = 0;
 }
 
 /* A step of a layer's blocks: of the own ones, or where cores are apart of
  * all. */
 static void update_layer(struct cpu_program *program,
-			 struct cpu_joint_layer *layer,
+			 struct cpu_factors_layer *layer,
 			 const struct update *update)
 {
-	const struct cpu_joint *joint = program->joint;
+	const struct cpu_factors *joint = program->joint;
 	const struct linear_shape *shape = &layer->linear->shape;
 	const struct linear_state state = linear_state(program, layer->linear);
 	const int rank = joint->apart ? 0 : joint->rank;
@@ -291,9 +291,9 @@ static void update_layer(struct cpu_program *program,
 			 CPU_PART_JOINT + layer->linear->step.index);
 }
 
-void cpu_joint_update(struct cpu_program *program, const struct update *update)
+void cpu_factors_update(struct cpu_program *program, const struct update *update)
 {
-	struct cpu_joint_layer *layer = program->joint->layers;
+	struct cpu_factors_layer *layer = program->joint->layers;
 
 	for (; layer; layer = layer->next)
 		update_layer(program, layer, update);

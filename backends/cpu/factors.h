@@ -10,7 +10,7 @@
 
 #include "backends/cpu/program.h"
 
-struct cpu_joint_layer;
+struct cpu_factors_layer;
 
 /* A linear layer of solvers/sparse_linear.c. */
 struct linear_step {
@@ -21,7 +21,7 @@ struct linear_step {
 	size_t *places; /* [inputs, as in the model]: of the first output's
 			   weights, from weight on */
 	float *dx; /* [batch], where it is to be added to another gradient */
-	struct cpu_joint_layer *joint; /* NULL: a core updates it alone */
+	struct cpu_factors_layer *joint; /* NULL: a core updates it alone */
 };
 
 /* Floats of its weights in the vectors. */
@@ -56,15 +56,15 @@ static inline struct linear_state linear_state(
 }
 
 /* Of a layer. */
-struct cpu_joint_layer {
-	struct cpu_joint_layer *next;
+struct cpu_factors_layer {
+	struct cpu_factors_layer *next;
 	struct linear_step *linear;
 	size_t head, keep, dz, in; /* places in a core's part */
 	size_t updated; /* floats of each vector, in the last update */
 };
 
-struct cpu_joint {
-	struct cpu_joint_layer *layers;
+struct cpu_factors {
+	struct cpu_factors_layer *layers;
 	int rank, size;
 	int apart;   /* no memory is common */
 	size_t each; /* bytes of a core's part */
@@ -75,21 +75,21 @@ struct cpu_joint {
 
 /* Makes a layer one of those, and says so in linear->joint, where that fits.
  * -1: no memory. */
-int cpu_joint_add(struct cpu_program *program, struct linear_step *linear);
-void cpu_joint_close(struct cpu_program *program); /* without any, too */
+int cpu_factors_add(struct cpu_program *program, struct linear_step *linear);
+void cpu_factors_close(struct cpu_program *program); /* without any, too */
 /* The layers' weights; returns the place behind them. */
-size_t cpu_joint_place(struct cpu_program *program, size_t at);
+size_t cpu_factors_place(struct cpu_program *program, size_t at);
 /* Every core calls it at once: memory of all, the layers' inputs among it. */
-int cpu_joint_share(struct cpu_program *program, struct error *err);
+int cpu_factors_share(struct cpu_program *program, struct error *err);
 
 /* The layer's own backward pass, but for what cores make together. */
-void cpu_joint_backward(struct cpu_program *program,
+void cpu_factors_backward(struct cpu_program *program,
 			const struct linear_step *linear,
 			const struct linear_batch *batch,
 			const struct linear_flow *flow);
 /* Before a gradient, which leaves nothing of a batch without samples. */
-void cpu_joint_begin(struct cpu_program *program);
+void cpu_factors_begin(struct cpu_program *program);
 /* Of what is behind program->reduced: see update of struct backend. */
-void cpu_joint_update(struct cpu_program *program, const struct update *update);
+void cpu_factors_update(struct cpu_program *program, const struct update *update);
 
 #endif

@@ -17,7 +17,7 @@ enum cpu_leaves {
 	CPU_LEAVES_PARTS     /* of joint layers, what cores make it of */
 };
 
-struct cpu_joint;
+struct cpu_factors;
 
 #define CPU_MOST_SOLVERS 12
 
@@ -40,7 +40,7 @@ struct cpu_program {
 	/* Floats of the vectors before those that can be updated at once. */
 	size_t eager;
 	enum cpu_leaves leaves; /* of the last gradient */
-	struct cpu_joint *joint; /* NULL: a core updates all it has alone */
+	struct cpu_factors *joint; /* NULL: a core updates all it has alone */
 	/* What is rounded, for solvers that leave what they make in their
 	 * step's values; and the parameters as products take them: a copy
 	 * where these alone are rounded, else VECTOR_PARAMETERS. */

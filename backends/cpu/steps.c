@@ -138,7 +138,7 @@ int cpu_lay_out(struct cpu_program *program, size_t *length)
 	if (program->joint) {
 		at = whole_lines(at);
 		program->host.base.reduced = at;
-		at = cpu_joint_place(program, at);
+		at = cpu_factors_place(program, at);
 	}
 	*length = at;
 	return 0;

@@ -80,7 +80,7 @@ static int lay_out(struct cpu_program *program, struct cpu_step *step)
 	step->scratch = program->kernels->linear->scratch(
 		&linear->shape, program->host.base.options.batch);
 	step->length = cpu_whole_lanes(linear->shape.outputs);
-	if (cpu_joint_add(program, linear))
+	if (cpu_factors_add(program, linear))
 		return -1;
 	if (!linear->joint)
 		step->length += linear_weights(linear);
@@ -256,7 +256,7 @@ static void backward(struct cpu_program *program, struct cpu_step *step,
 	const struct linear_state state = linear_state(program, linear);
 
 	if (program->leaves == CPU_LEAVES_PARTS && linear->joint)
-		cpu_joint_backward(program, linear, &batch, &flow);
+		cpu_factors_backward(program, linear, &batch, &flow);
 	else if (pass->update)
 		program->kernels->linear->backward_update(
 			&linear->shape, &state, pass->update, &batch, &flow,
