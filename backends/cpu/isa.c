@@ -80,11 +80,11 @@ static int has_bf16(void)
 }
 #endif
 
-const struct gather_kernels *cpu_bf16_products(
+const struct igemm_kernels *cpu_bf16_products(
 	const struct cpu_kernels *kernels)
 {
 	/* A lesser CPU than one with AMX has AVX-512 alone. */
-	return has_bf16() && cpu_is_tested_with("amx") ? kernels->gather_bf16 :
+	return has_bf16() && cpu_is_tested_with("amx") ? kernels->igemm_bf16 :
 							 NULL;
 }
 

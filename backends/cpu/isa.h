@@ -13,7 +13,7 @@ int cpu_check_precision(const struct cpu_kernels *kernels,
 			struct error *err);
 /* Products whose factors are rounded to bf16; NULL: these kernels have none, or
  * this CPU. */
-const struct gather_kernels *cpu_bf16_products(
+const struct igemm_kernels *cpu_bf16_products(
 	const struct cpu_kernels *kernels);
 /* Slot of struct backend; BENCH_ISA does not matter here. */
 const struct peak *cpu_peak(int index);

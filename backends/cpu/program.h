@@ -59,7 +59,7 @@ void cpu_tell_rounding(struct cpu_program *program, int row,
 		       enum rounds rounding);
 /* The products of bf16 whose factors may be rounded before, as in inference
  * weights and what is between two of them are; else NULL. */
-const struct gather_kernels *cpu_packed_products(
+const struct igemm_kernels *cpu_packed_products(
 	const struct cpu_program *program);
 
 /* Steps from the plan; what each solver makes of them, places in the vectors:

@@ -47,11 +47,11 @@ int cpu_multiplies_tiles(const struct cpu_program *program)
 	       program->host.base.options.precision == PRECISION_BF16;
 }
 
-const struct gather_kernels *cpu_packed_products(
+const struct igemm_kernels *cpu_packed_products(
 	const struct cpu_program *program)
 {
 	const struct program_options *options = &program->host.base.options;
-	const struct gather_kernels *bf16 = cpu_bf16_products(program->kernels);
+	const struct igemm_kernels *bf16 = cpu_bf16_products(program->kernels);
 
 	return options->infers && options->precision == PRECISION_BF16 &&
 			       bf16 && bf16->pack ? bf16 : NULL;

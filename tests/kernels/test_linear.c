@@ -385,7 +385,7 @@ int main(void)
 
 	for (size_t b = 0; cpu_builds[b]; b++)
 		for (size_t c = 0; c < CHECKS; c++) {
-			if (checks[c].rounds && !cpu_builds[b]->gather_bf16)
+			if (checks[c].rounds && !cpu_builds[b]->igemm_bf16)
 				continue;
 			assert_true(count < MOST_BUILDS * CHECKS);
 			snprintf(titles[count], sizeof(titles[0]), "%s: %s",

@@ -13,7 +13,7 @@
 
 #include "bench/train/peaks.h"
 #include "backends/cpu/isa.h"
-#include "backends/cpu/solvers/gather_conv.h"
+#include "backends/cpu/solvers/igemm_conv.h"
 #include "backends/host/host.h"
 #include "bench/system/clock.h"
 
@@ -55,9 +55,9 @@ static float *take_numbers(size_t count)
 
 /* One layer, and what a round of it does. */
 struct subject {
-	const struct gather_kernels *kernels;
-	struct gather_conv conv;
-	struct gather_batch batch;
+	const struct igemm_kernels *kernels;
+	struct igemm_conv conv;
+	struct igemm_batch batch;
 	float *in, *out, *weights, *bias, *dw, *dx, *transposed;
 	size_t dx_sample;
 	void *scratch;
@@ -65,7 +65,7 @@ struct subject {
 
 static void run_forward(const struct subject *subject)
 {
-	const struct gather_end end = { .bias = subject->bias };
+	const struct igemm_end end = { .bias = subject->bias };
 
 	subject->kernels->multiply(&subject->conv.forward, &subject->batch,
 				   subject->weights, &end, subject->out,
@@ -74,14 +74,14 @@ static void run_forward(const struct subject *subject)
 
 static void run_dx(const struct subject *subject)
 {
-	const struct gather_batch batch = {
+	const struct igemm_batch batch = {
 		subject->batch.count, subject->out, subject->batch.out_sample,
 		subject->dx_sample
 	};
 
-	gather_conv_transpose(&subject->conv, subject->kernels,
+	igemm_conv_transpose(&subject->conv, subject->kernels,
 			      subject->weights, subject->transposed);
-	gather_conv_dx(&subject->conv, subject->kernels, &batch,
+	igemm_conv_dx(&subject->conv, subject->kernels, &batch,
 		       subject->transposed, 0, subject->dx, subject->scratch);
 }
 
@@ -110,11 +110,11 @@ static double best_of(const struct subject *subject,
 }
 
 /* Of images it is not wanted. */
-static enum gather_dx dx_of(const struct rate_case *one,
-			    const struct gather_kernels *kernels)
+static enum igemm_dx dx_of(const struct rate_case *one,
+			    const struct igemm_kernels *kernels)
 {
-	return one->in.channels <= 3 ? GATHER_DX_NONE :
-	       kernels->spreads ? GATHER_DX_CHEAPEST : GATHER_DX_PIXELS;
+	return one->in.channels <= 3 ? IGEMM_DX_NONE :
+	       kernels->spreads ? IGEMM_DX_CHEAPEST : IGEMM_DX_PIXELS;
 }
 
 static void open_subject(struct subject *subject, const struct rate_case *one)
@@ -124,43 +124,43 @@ static void open_subject(struct subject *subject, const struct rate_case *one)
 				     .window = one->window,
 				     .stride = one->stride,
 				     .pad = one->pad };
-	const int joined = one->in.channels < GATHER_LANES;
+	const int joined = one->in.channels < IGEMM_LANES;
 	const size_t count = (size_t)one->count;
-	struct gather_conv *conv = &subject->conv;
+	struct igemm_conv *conv = &subject->conv;
 	size_t weights;
 
-	if (gather_conv_open(conv, &layer, one->in,
-			     gather_whole(one->in.channels),
-			     gather_whole(one->outputs), joined,
+	if (igemm_conv_open(conv, &layer, one->in,
+			     igemm_whole(one->in.channels),
+			     igemm_whole(one->outputs), joined,
 			     dx_of(one, subject->kernels)))
 		exit(ERROR_FAILED);
-	weights = gather_weights(&conv->forward);
+	weights = igemm_weights(&conv->forward);
 	subject->dx_sample = (size_t)(one->in.height * one->in.width *
-				      gather_whole(one->in.channels));
-	subject->batch = (struct gather_batch){
+				      igemm_whole(one->in.channels));
+	subject->batch = (struct igemm_batch){
 		.count = one->count,
-		.in_sample = joined ? gather_conv_joined_size(conv) :
+		.in_sample = joined ? igemm_conv_joined_size(conv) :
 				      subject->dx_sample,
 		.out_sample = (size_t)(conv->forward.pixels *
-				       gather_whole(one->outputs)),
+				       igemm_whole(one->outputs)),
 	};
 	subject->in = take_numbers(count * subject->batch.in_sample);
 	subject->batch.in = subject->in;
 	subject->out = take_numbers(count * subject->batch.out_sample);
 	subject->weights = take_numbers(weights);
 	subject->dw = take_numbers(weights);
-	subject->bias = take_numbers((size_t)gather_whole(one->outputs));
+	subject->bias = take_numbers((size_t)igemm_whole(one->outputs));
 	subject->dx = take_numbers(count * subject->dx_sample);
 	subject->transposed = take_numbers(conv->transposed + 1);
-	subject->scratch = host_allocate(GATHER_SCRATCH +
-					 gather_conv_rounded(conv));
+	subject->scratch = host_allocate(IGEMM_SCRATCH +
+					 igemm_conv_rounded(conv));
 	if (!subject->scratch)
 		exit(ERROR_FAILED);
 }
 
 static void close_subject(struct subject *subject)
 {
-	gather_conv_close(&subject->conv);
+	igemm_conv_close(&subject->conv);
 	free(subject->in);
 	free(subject->out);
 	free(subject->weights);
@@ -172,7 +172,7 @@ static void close_subject(struct subject *subject)
 }
 
 static void print_rates(const struct rate_case *one, double seconds,
-			const char *isa, const struct gather_kernels *kernels,
+			const char *isa, const struct igemm_kernels *kernels,
 			const char *precision)
 {
 	/* The clock rate, and who else is there, change with time. */
@@ -208,9 +208,9 @@ int main(int argc, char **argv)
 	       "precision,fp32_peak_gflops,forward_gflops,dx_gflops,"
 	       "dw_gflops\n");
 	for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
-		const struct gather_kernels *bf16 = cpu_bf16_products(kernels);
+		const struct igemm_kernels *bf16 = cpu_bf16_products(kernels);
 
-		print_rates(&cases[c], seconds, kernels->name, kernels->gather,
+		print_rates(&cases[c], seconds, kernels->name, kernels->igemm,
 			    "fp32");
 		if (bf16)
 			print_rates(&cases[c], seconds, kernels->name, bf16,

@@ -72,8 +72,8 @@ static void misplaces(const struct winograd_planes *planes,
 {
 	struct winograd_end own = *end;
 
-	if (own.rounded && own.outputs < GATHER_BLOCK) {
-		own.rounded -= GATHER_BLOCK;
+	if (own.rounded && own.outputs < IGEMM_BLOCK) {
+		own.rounded -= IGEMM_BLOCK;
 		calls++;
 	}
 	right->winograd->to_outputs(planes, tiles, &own, points, out);
@@ -87,7 +87,7 @@ static void forgets(const struct winograd_planes *planes,
 {
 	struct winograd_end own = *end;
 
-	if (own.rounded && own.outputs % GATHER_LANES) {
+	if (own.rounded && own.outputs % IGEMM_LANES) {
 		own.outputs--;
 		calls++;
 	}
@@ -95,33 +95,33 @@ static void forgets(const struct winograd_planes *planes,
 }
 
 /* The last two channels of each sum. */
-static void sums_less(const struct gather *gather,
-		      const struct gather_batch *batch, const uint16_t *in,
-		      const void *packed, const struct gather_end *end,
+static void sums_less(const struct igemm *igemm,
+		      const struct igemm_batch *batch, const uint16_t *in,
+		      const void *packed, const struct igemm_end *end,
 		      float *out, void *scratch)
 {
-	struct gather own = *gather;
+	struct igemm own = *igemm;
 
 	if (own.taps == 1 && own.depth == 64) {
 		own.depth -= 2;
 		calls++;
 	}
-	right->gather_bf16->multiply_packed(&own, batch, in, packed, end, out,
+	right->igemm_bf16->multiply_packed(&own, batch, in, packed, end, out,
 					    scratch);
 }
 
 /* The last sample of a gradient. */
-static void sums_few(const struct gather *gather,
-		     const struct gather_batch *batch, const float *dy,
+static void sums_few(const struct igemm *igemm,
+		     const struct igemm_batch *batch, const float *dy,
 		     float *dw, float *dbias, void *scratch)
 {
-	struct gather_batch own = *batch;
+	struct igemm_batch own = *batch;
 
 	if (own.count > 1) {
 		own.count--;
 		calls++;
 	}
-	right->gather_bf16->differentiate(gather, &own, dy, dw, dbias,
+	right->igemm_bf16->differentiate(igemm, &own, dy, dw, dbias,
 					  scratch);
 }
 
@@ -139,14 +139,14 @@ static void right_kernels_pass(void **state)
 }
 
 static void is_noticed(const char *name, const struct winograd_kernels *points,
-		       const struct gather_kernels *products, const char *line,
+		       const struct igemm_kernels *products, const char *line,
 		       const char *says)
 {
 	struct cpu_kernels kernels = *right;
 	struct said said;
 
 	kernels.winograd = points;
-	kernels.gather_bf16 = products;
+	kernels.igemm_bf16 = products;
 	tried = &kernels;
 	calls = 0;
 	said = say(line);
@@ -162,7 +162,7 @@ static void wrong_kernels_are_noticed(void **state)
 {
 	static const char output[] = "WRONG: cpu: an output of a sample is off";
 	struct winograd_kernels points = *right->winograd;
-	struct gather_kernels products = *right->gather_bf16;
+	struct igemm_kernels products = *right->igemm_bf16;
 
 	(void)state;
 	points.from_data_rounded = truncates;
@@ -175,7 +175,7 @@ static void wrong_kernels_are_noticed(void **state)
 	points = *right->winograd;
 	products.multiply_packed = sums_less;
 	is_noticed("sums_less", &points, &products, infer, output);
-	products = *right->gather_bf16;
+	products = *right->igemm_bf16;
 	products.differentiate = sums_few;
 	is_noticed("sums_few", &points, &products, train,
 		   "WRONG: cpu: the gradient of ");

@@ -9,8 +9,8 @@ FLAGS_avx2 := -march=x86-64-v3
 # AMX takes those of AVX-512 that have no use for tiles, by VEC_NAME() of simd.h:
 # they would be the same code once more. No other takes those that are only tiles.
 KERNELS_VECTORS := $(addprefix backends/cpu/kernels/,$(addsuffix .c,\
-	elementwise/dropout igemm/gather_fp32 igemm/gather_bf16 \
-	igemm/gather_bf16_weights igemm/gather_weights linear/linear_backward \
+	elementwise/dropout igemm/igemm_fp32 igemm/igemm_bf16 \
+	igemm/igemm_bf16_weights igemm/igemm_weights linear/linear_backward \
 	linear/linear_dense linear/linear_forward_bf16 linear/linear_parts \
 	linear/linear_rows linear/linear_weights elementwise/norm \
 	elementwise/planes stem/stem_first stem/stem_input stem/stem_multiply \

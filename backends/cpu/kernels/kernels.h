@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "backends/cpu/kernels/igemm/gather.h"
+#include "backends/cpu/kernels/igemm/igemm.h"
 #include "backends/cpu/kernels/linear/linear.h"
 #include "backends/cpu/kernels/elementwise/planes.h"
 #include "backends/cpu/kernels/stem/stem.h"
@@ -31,8 +31,8 @@ struct cpu_kernels {
 	dropout_chooser *choices; /* those of dropout_choices() */
 	const struct stem_kernels *stem;
 	const struct linear_kernels *linear;
-	const struct gather_kernels *gather;
-	const struct gather_kernels *gather_bf16; /* or NULL: see isa.h */
+	const struct igemm_kernels *igemm;
+	const struct igemm_kernels *igemm_bf16; /* or NULL: see isa.h */
 	const struct plane_kernels *planes;
 	const struct winograd_kernels *winograd;
 	/* Its loops: fp32, reading, others; or, as of amx, only what no other

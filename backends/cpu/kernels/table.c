@@ -51,9 +51,9 @@ static int supported(void)
 #endif
 
 #if defined(__x86_64__) && defined(__AVX512F__)
-#define GATHER_BF16 (&ISA_NAME(gather_bf16))
+#define IGEMM_BF16 (&ISA_NAME(igemm_bf16))
 #else
-#define GATHER_BF16 NULL
+#define IGEMM_BF16 NULL
 #endif
 
 const struct cpu_kernels ISA_NAME(cpu_kernels) = {
@@ -63,8 +63,8 @@ const struct cpu_kernels ISA_NAME(cpu_kernels) = {
 	.choices = DROPOUT_CHOICES,
 	.stem = &ISA_NAME(stem_kernels),
 	.linear = &ISA_NAME(linear_kernels),
-	.gather = &VEC_NAME(gather_kernels),
-	.gather_bf16 = GATHER_BF16,
+	.igemm = &VEC_NAME(igemm_kernels),
+	.igemm_bf16 = IGEMM_BF16,
 	.planes = &VEC_NAME(plane_kernels),
 	.winograd = &ISA_NAME(winograd_kernels),
 	.peak = ISA_NAME(peak),

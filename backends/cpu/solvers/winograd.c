@@ -2,7 +2,7 @@
  * A convolution of 3x3 to 5x5 windows and stride 1, with what is behind it, by
  * Winograd's algorithm: see kernels/winograd_conv.h. Its parameters are those
  * of a gathered product, whose kernels multiply points, too. A first layer of
- * another stride is folded to such a convolution: see gather_conv.h.
+ * another stride is folded to such a convolution: see igemm_conv.h.
  */
 #include "backends/cpu/profile.h"
 #include "backends/cpu/solvers/winograd_choice.h"
@@ -13,7 +13,7 @@
 #define LEAST_ROUNDED 64
 
 struct winograd_step {
-	struct gather_step gather;
+	struct igemm_step igemm;
 	struct winograd_pass forward, back; /* back from dy to dx */
 };
 
@@ -46,18 +46,18 @@ static struct winograd_pass pass_of(struct winograd_planes in, int depth,
 static void lay_out_folded(struct cpu_program *program,
 			   struct winograd_step *winograd)
 {
-	struct gather_step *gather = &winograd->gather;
-	const struct cpu_step *step = &gather->step;
+	struct igemm_step *igemm = &winograd->igemm;
+	const struct cpu_step *step = &igemm->step;
 	const struct node *node = cpu_node(program, step->first);
-	const struct gather_conv *conv = &gather->conv;
+	const struct igemm_conv *conv = &igemm->conv;
 	struct winograd_planes planes;
 
-	gather_conv_fold(&gather->conv, node->layer, node->in,
+	igemm_conv_fold(&igemm->conv, node->layer, node->in,
 			 step->out->by_pixel);
 	planes = (struct winograd_planes){ conv->folded.height,
 					   conv->folded.width, conv->in_stride,
-					   gather_conv_joined_size(conv) };
-	gather_lay_out_parameters(program, gather);
+					   igemm_conv_joined_size(conv) };
+	igemm_lay_out_parameters(program, igemm);
 	winograd->forward = pass_of(planes, conv->folded.channels, step->out,
 				    conv->folded_window, 0,
 				    program->host.base.options.batch, 0);
@@ -80,13 +80,13 @@ static int rounds_points(const struct cpu_program *program,
 static int lay_out_own(struct cpu_program *program,
 		       struct winograd_step *winograd)
 {
-	struct cpu_step *step = &winograd->gather.step;
+	struct cpu_step *step = &winograd->igemm.step;
 	const int samples = program->host.base.options.batch;
 	const struct node *node = cpu_node(program, step->first);
 	const int window = node->layer->window, pad = node->layer->pad;
 
 	step->in = cpu_common_value(program, node->source);
-	if (gather_lay_out_conv(program, step, GATHER_DX_PIXELS))
+	if (igemm_lay_out_conv(program, step, IGEMM_DX_PIXELS))
 		return -1;
 	winograd->forward = pass_of(planes_of(step->in), node->in.channels,
 				    step->out, window, pad, samples,
@@ -113,12 +113,12 @@ static int lay_out(struct cpu_program *program, struct cpu_step *step)
 		return -1;
 	floats = winograd_space_floats(&winograd->forward, samples);
 	/* Transposed weights are in front of the points of the way back. */
-	if (winograd->gather.conv.class_count)
-		back = winograd->gather.conv.transposed +
+	if (winograd->igemm.conv.class_count)
+		back = winograd->igemm.conv.transposed +
 		       winograd_space_floats(&winograd->back, samples);
 	if (floats < back)
 		floats = back;
-	step->scratch = floats * sizeof(float) + GATHER_SCRATCH;
+	step->scratch = floats * sizeof(float) + IGEMM_SCRATCH;
 	step->can_round = cpu_packed_products(program) != NULL;
 	return 0;
 }
@@ -126,8 +126,8 @@ static int lay_out(struct cpu_program *program, struct cpu_step *step)
 /* The forward pass's planes. */
 static const float *input_of(const struct winograd_step *winograd)
 {
-	return winograd->gather.joined ? winograd->gather.joined :
-					 winograd->gather.step.in->out;
+	return winograd->igemm.joined ? winograd->igemm.joined :
+					 winograd->igemm.step.in->out;
 }
 
 static int allocate(struct cpu_program *program, struct cpu_step *step)
@@ -135,10 +135,10 @@ static int allocate(struct cpu_program *program, struct cpu_step *step)
 	struct winograd_step *winograd = (struct winograd_step *)step;
 
 	if (!winograd->forward.rounds)
-		return gather_allocate_joined(program, step);
-	winograd->gather.packed =
+		return igemm_allocate_joined(program, step);
+	winograd->igemm.packed =
 		host_allocate(winograd_packed_bytes(&winograd->forward));
-	return winograd->gather.packed ? 0 : -1;
+	return winograd->igemm.packed ? 0 : -1;
 }
 
 static struct winograd_space forward_space(const struct cpu_program *program,
@@ -149,7 +149,7 @@ static struct winograd_space forward_space(const struct cpu_program *program,
 		program->scratch, &winograd->forward, samples);
 
 	space.bf16 = cpu_packed_products(program);
-	space.packed = winograd->gather.packed;
+	space.packed = winograd->igemm.packed;
 	return space;
 }
 
@@ -162,10 +162,10 @@ static void refresh(struct cpu_program *program, struct cpu_step *step,
 		program, winograd, program->host.base.options.batch);
 
 	(void)training;
-	if (winograd->gather.packed)
+	if (winograd->igemm.packed)
 		winograd_pack(program->kernels, &winograd->forward, &space,
-			      program->parameters + winograd->gather.weight,
-			      winograd->gather.packed);
+			      program->parameters + winograd->igemm.weight,
+			      winograd->igemm.packed);
 }
 
 static void forward(struct cpu_program *program, struct cpu_step *step,
@@ -173,40 +173,40 @@ static void forward(struct cpu_program *program, struct cpu_step *step,
 {
 	const struct winograd_step *winograd = (struct winograd_step *)step;
 	const struct winograd_end end = {
-		.bias = gather_bias(program, &winograd->gather,
+		.bias = igemm_bias(program, &winograd->igemm,
 				    program->parameters),
-		.adds = winograd->gather.other != NULL,
-		.relu = winograd->gather.relu != CPU_NO_ROW,
+		.adds = winograd->igemm.other != NULL,
+		.relu = winograd->igemm.relu != CPU_NO_ROW,
 		.rounded = step->out->rounded,
 	};
 	const struct winograd_space space =
 		forward_space(program, winograd, pass->count);
-	struct gather_moments moments = gather_begin_moments(program, step,
+	struct igemm_moments moments = igemm_begin_moments(program, step,
 							     pass);
 
-	gather_bring_other(&winograd->gather, pass->count);
-	gather_join(&winograd->gather, pass->count);
+	igemm_bring_other(&winograd->igemm, pass->count);
+	igemm_join(&winograd->igemm, pass->count);
 	winograd_convolve(program->kernels, &winograd->forward, &space,
 			  pass->count,
-			  program->parameters + winograd->gather.weight, &end,
+			  program->parameters + winograd->igemm.weight, &end,
 			  input_of(winograd), step->out->out, &moments);
 }
 
 static void backward_data(struct cpu_program *program,
 			  const struct winograd_step *winograd, int count)
 {
-	const struct cpu_step *step = &winograd->gather.step;
+	const struct cpu_step *step = &winograd->igemm.step;
 	const struct winograd_end end = {
 		.adds = cpu_node(program, step->first)->adds_dx
 	};
-	struct gather_moments none = { 0 };
+	struct igemm_moments none = { 0 };
 	float *transposed = program->scratch;
 	const struct winograd_space space = winograd_space_at(
-		transposed + winograd->gather.conv.transposed, &winograd->back,
+		transposed + winograd->igemm.conv.transposed, &winograd->back,
 		count);
 
-	gather_conv_transpose(&winograd->gather.conv, program->kernels->gather,
-			      program->parameters + winograd->gather.weight,
+	igemm_conv_transpose(&winograd->igemm.conv, program->kernels->igemm,
+			      program->parameters + winograd->igemm.weight,
 			      transposed);
 	winograd_convolve(program->kernels, &winograd->back, &space, count,
 			  transposed, &end, step->out->gradient,
@@ -216,17 +216,17 @@ static void backward_data(struct cpu_program *program,
 static void backward_weights(struct cpu_program *program,
 			     const struct winograd_step *winograd, int count)
 {
-	const struct gather_step *gather = &winograd->gather;
+	const struct igemm_step *igemm = &winograd->igemm;
 	const struct winograd_space space = winograd_space_at(
 		program->scratch, &winograd->forward, count);
 	float *g = program->host.vectors[VECTOR_GRADIENT];
 
 	winograd_differentiate(program->kernels, &winograd->forward, &space,
 			       count, input_of(winograd),
-			       gather->step.out->gradient, g + gather->weight,
-			       gather_bias(program, gather, g));
-	if (gather->conv.folded_window)
-		gather_conv_clear_unused(&gather->conv, g + gather->weight);
+			       igemm->step.out->gradient, g + igemm->weight,
+			       igemm_bias(program, igemm, g));
+	if (igemm->conv.folded_window)
+		igemm_conv_clear_unused(&igemm->conv, g + igemm->weight);
 }
 
 static void backward(struct cpu_program *program, struct cpu_step *step,
@@ -235,7 +235,7 @@ static void backward(struct cpu_program *program, struct cpu_step *step,
 	const struct winograd_step *winograd = (struct winograd_step *)step;
 	const struct node *node = cpu_node(program, step->first);
 
-	gather_stop_gradient(&winograd->gather, pass->count);
+	igemm_stop_gradient(&winograd->igemm, pass->count);
 	if (pass->count > node->broken)
 		backward_weights(program, winograd, pass->count - node->broken);
 	if (node->wants_dx)
@@ -248,7 +248,7 @@ static void work(const struct cpu_program *program,
 	const struct winograd_step *winograd =
 		(const struct winograd_step *)step;
 
-	gather_work(program, step, winograd_products(&winograd->forward),
+	igemm_work(program, step, winograd_products(&winograd->forward),
 		    winograd_products(&winograd->back), parts);
 }
 
@@ -257,13 +257,13 @@ const struct cpu_solver cpu_winograd_solver = {
 		  .takes = winograd_takes },
 	.size = sizeof(struct winograd_step),
 	.lay_out = lay_out,
-	.place = gather_place,
+	.place = igemm_place,
 	.allocate = allocate,
-	.release = gather_release,
-	.copy = gather_copy_conv,
+	.release = igemm_release,
+	.copy = igemm_copy_conv,
 	.refresh = refresh,
 	.forward = forward,
 	.backward = backward,
-	.decide = gather_decide,
+	.decide = igemm_decide,
 	.work = work,
 };

@@ -44,7 +44,7 @@ int winograd_folds(const struct node *node)
 int winograd_window(const struct node *node)
 {
 	return winograd_folds(node) ?
-		       gather_folded_window(node->layer, node->in) :
+		       igemm_folded_window(node->layer, node->in) :
 		       node->layer->window;
 }
 
@@ -78,7 +78,7 @@ static int is_faster_rounded(const struct node *node,
 {
 	return options->infers && options->precision == PRECISION_BF16 &&
 	       winograd_folds(node) && channels_of(node) < CPU_LANES &&
-	       node->layer->outputs >= GATHER_BLOCK;
+	       node->layer->outputs >= IGEMM_BLOCK;
 }
 
 /* What the kernels can do, and how little of it is worth its points: fewer
@@ -112,5 +112,5 @@ int winograd_takes(const struct graph *graph, int first,
 		return plan_decline(why, "the window is not 3x3 to 5x5");
 	if (!is_cheaper(node, options->batch))
 		return plan_decline(why, "no fewer multiplications");
-	return gather_takes_conv(graph, first, options, why);
+	return igemm_takes_conv(graph, first, options, why);
 }

@@ -5,7 +5,7 @@
 #ifndef BACKENDS_CPU_SOLVERS_WINOGRAD_CHOICE_H
 #define BACKENDS_CPU_SOLVERS_WINOGRAD_CHOICE_H
 
-#include "backends/cpu/solvers/gather.h"
+#include "backends/cpu/solvers/igemm.h"
 
 /* What the solver takes: see struct solver. */
 int winograd_takes(const struct graph *graph, int first,

@@ -34,7 +34,7 @@ static struct winograd_space size_space(const struct winograd_pass *pass,
 {
 	const size_t depth = cpu_whole_lanes(pass->depth);
 	const size_t outputs = cpu_whole_lanes(pass->outputs);
-	const size_t block = outputs < GATHER_BLOCK ? outputs : GATHER_BLOCK;
+	const size_t block = outputs < IGEMM_BLOCK ? outputs : IGEMM_BLOCK;
 	const size_t weights = (size_t)pass->depth * outputs;
 	const size_t point = (size_t)pass->points * sizeof(float);
 	const size_t tiles = (size_t)samples * (size_t)pass->rows *
@@ -85,7 +85,7 @@ static int block_of(const struct winograd_pass *pass, int first)
 {
 	const int left = pass->outputs - first;
 
-	return left < GATHER_BLOCK ? left : GATHER_BLOCK;
+	return left < IGEMM_BLOCK ? left : IGEMM_BLOCK;
 }
 
 /* The block's weights, in floats of one place of the window: how many, and how
@@ -162,19 +162,19 @@ static struct winograd_tiles outputs_of(const struct winograd_pass *pass,
 
 /* The product at one point, of a group and the outputs of a block: a sample of
  * one pixel is a tile. */
-static struct gather product_of(const struct winograd_pass *pass, int first)
+static struct igemm product_of(const struct winograd_pass *pass, int first)
 {
-	return (struct gather){ .taps = 1, .depth = pass->depth,
+	return (struct igemm){ .taps = 1, .depth = pass->depth,
 				.outputs = block_of(pass, first), .pixels = 1,
 				.table = &only_place, .places = &only_place,
 				.run = RUN };
 }
 
-static struct gather_batch batch_at(const struct winograd_space *space,
+static struct igemm_batch batch_at(const struct winograd_space *space,
 				    const struct winograd_tiles *group,
-				    const struct gather *product, size_t point)
+				    const struct igemm *product, size_t point)
 {
-	return (struct gather_batch){
+	return (struct igemm_batch){
 		.count = group->count,
 		.in = space->in + point * space->in_stride,
 		.in_sample = group->tile,
@@ -182,17 +182,17 @@ static struct gather_batch batch_at(const struct winograd_space *space,
 	};
 }
 
-static void multiply(const struct gather_kernels *kernels,
+static void multiply(const struct igemm_kernels *kernels,
 		     const struct winograd_pass *pass,
 		     const struct winograd_space *space,
 		     const struct winograd_tiles *group, int first)
 {
-	const struct gather product = product_of(pass, first);
-	const struct gather_end end = { .bias = NULL };
+	const struct igemm product = product_of(pass, first);
+	const struct igemm_end end = { .bias = NULL };
 	const float *weights = block_points(space, pass, first);
 
 	for (size_t p = 0; p < (size_t)pass->points; p++) {
-		const struct gather_batch batch = batch_at(space, group,
+		const struct igemm_batch batch = batch_at(space, group,
 							   &product, p);
 
 		kernels->multiply(&product, &batch,
@@ -205,15 +205,15 @@ static void multiply(const struct gather_kernels *kernels,
 /* Bytes of the packed weights of a point and a block of outputs. */
 static size_t packed_bytes(const struct winograd_pass *pass, int first)
 {
-	const struct gather product = product_of(pass, first);
+	const struct igemm product = product_of(pass, first);
 
-	return gather_rounded(&product);
+	return igemm_rounded(&product);
 }
 
 /* Those of the blocks before it are all of the same width. */
 static size_t packed_before(const struct winograd_pass *pass, int first)
 {
-	return (size_t)pass->points * (size_t)(first / GATHER_BLOCK) *
+	return (size_t)pass->points * (size_t)(first / IGEMM_BLOCK) *
 	       packed_bytes(pass, 0);
 }
 
@@ -221,12 +221,12 @@ static void multiply_rounded(const struct winograd_pass *pass,
 			     const struct winograd_space *space,
 			     const struct winograd_tiles *group, int first)
 {
-	const struct gather product = product_of(pass, first);
-	const struct gather_end end = { .bias = NULL };
+	const struct igemm product = product_of(pass, first);
+	const struct igemm_end end = { .bias = NULL };
 	const char *packed = space->packed + packed_before(pass, first);
 
 	for (size_t p = 0; p < (size_t)pass->points; p++) {
-		const struct gather_batch batch = batch_at(space, group,
+		const struct igemm_batch batch = batch_at(space, group,
 							   &product, p);
 
 		space->bf16->multiply_packed(
@@ -237,16 +237,16 @@ static void multiply_rounded(const struct winograd_pass *pass,
 }
 
 /* The same on the way back, added to the points of dw. */
-static void differentiate(const struct gather_kernels *kernels,
+static void differentiate(const struct igemm_kernels *kernels,
 			  const struct winograd_pass *pass,
 			  const struct winograd_space *space,
 			  const struct winograd_tiles *group, int first)
 {
-	const struct gather product = product_of(pass, first);
+	const struct igemm product = product_of(pass, first);
 	float *weights = block_points(space, pass, first);
 
 	for (size_t p = 0; p < (size_t)pass->points; p++) {
-		const struct gather_batch batch = batch_at(space, group,
+		const struct igemm_batch batch = batch_at(space, group,
 							   &product, p);
 
 		kernels->differentiate(&product, &batch,
@@ -264,7 +264,7 @@ static void convolve_group(const struct cpu_kernels *kernels,
 			   const float *weights, const struct winograd_end *end,
 			   float *out)
 {
-	for (int o = 0; o < pass->outputs; o += GATHER_BLOCK) {
+	for (int o = 0; o < pass->outputs; o += IGEMM_BLOCK) {
 		const struct winograd_tiles outputs =
 			outputs_of(pass, space, *group, o);
 		const struct winograd_end own = {
@@ -281,7 +281,7 @@ static void convolve_group(const struct cpu_kernels *kernels,
 			if (!space->keeps_weights)
 				make_weights(kernels->winograd, pass, weights,
 					     o, space);
-			multiply(kernels->gather, pass, space, group, o);
+			multiply(kernels->igemm, pass, space, group, o);
 		}
 		kernels->winograd->to_outputs(&pass->out, &outputs, &own,
 					      space->out, out + o);
@@ -292,14 +292,14 @@ static void convolve_group(const struct cpu_kernels *kernels,
  * told is the first; returns the next one. */
 static int add_samples(const struct winograd_pass *pass,
 		       const struct winograd_tiles *group,
-		       struct gather_moments *moments, int told,
+		       struct igemm_moments *moments, int told,
 		       const float *out)
 {
 	const int whole = (group->first + group->count) /
 			  (pass->rows * pass->columns);
 
 	if (moments->value && whole > told)
-		gather_add_moments(moments,
+		igemm_add_moments(moments,
 				   out + (size_t)told * pass->out.sample,
 				   (whole - told) * pass->out.height *
 					   pass->out.width);
@@ -311,13 +311,13 @@ void winograd_convolve(const struct cpu_kernels *kernels,
 		       const struct winograd_space *space, int samples,
 		       const float *weights, const struct winograd_end *end,
 		       const float *in, float *out,
-		       struct gather_moments *moments)
+		       struct igemm_moments *moments)
 {
 	const int all = samples * pass->rows * pass->columns;
 	int told = 0;
 
 	for (int o = 0; space->keeps_weights && o < pass->outputs;
-	     o += GATHER_BLOCK)
+	     o += IGEMM_BLOCK)
 		make_weights(kernels->winograd, pass, weights, o, space);
 	for (int t = 0; t < all; t += space->tiles) {
 		const struct winograd_tiles group = group_from(pass, space, t,
@@ -351,7 +351,7 @@ static void differentiate_group(const struct cpu_kernels *kernels,
 				const struct winograd_tiles *group,
 				const float *dy, float *dw, float *dbias)
 {
-	for (int o = 0; o < pass->outputs; o += GATHER_BLOCK) {
+	for (int o = 0; o < pass->outputs; o += IGEMM_BLOCK) {
 		const struct winograd_tiles outputs =
 			outputs_of(pass, space, *group, o);
 
@@ -361,7 +361,7 @@ static void differentiate_group(const struct cpu_kernels *kernels,
 						dbias ? dbias + o : NULL);
 		if (!space->keeps_weights)
 			clear_weights(pass, space);
-		differentiate(kernels->gather, pass, space, group, o);
+		differentiate(kernels->igemm, pass, space, group, o);
 		if (!space->keeps_weights)
 			add_weights(kernels->winograd, pass, space, o, dw);
 	}
@@ -393,13 +393,13 @@ void winograd_differentiate(const struct cpu_kernels *kernels,
 				    dbias);
 	}
 	for (int o = 0; space->keeps_weights && o < pass->outputs;
-	     o += GATHER_BLOCK)
+	     o += IGEMM_BLOCK)
 		add_weights(kernels->winograd, pass, space, o, dw);
 }
 
 size_t winograd_packed_bytes(const struct winograd_pass *pass)
 {
-	const int last = (pass->outputs - 1) / GATHER_BLOCK * GATHER_BLOCK;
+	const int last = (pass->outputs - 1) / IGEMM_BLOCK * IGEMM_BLOCK;
 
 	return packed_before(pass, last) +
 	       (size_t)pass->points * packed_bytes(pass, last);
@@ -410,8 +410,8 @@ void winograd_pack(const struct cpu_kernels *kernels,
 		   const struct winograd_space *space, const float *weights,
 		   char *packed)
 {
-	for (int o = 0; o < pass->outputs; o += GATHER_BLOCK) {
-		const struct gather product = product_of(pass, o);
+	for (int o = 0; o < pass->outputs; o += IGEMM_BLOCK) {
+		const struct igemm product = product_of(pass, o);
 
 		make_weights(kernels->winograd, pass, weights, o, space);
 		for (size_t p = 0; p < (size_t)pass->points; p++) {

@@ -11,7 +11,7 @@
 #ifndef BACKENDS_CPU_SOLVERS_WINOGRAD_PASS_H
 #define BACKENDS_CPU_SOLVERS_WINOGRAD_PASS_H
 
-#include "backends/cpu/solvers/gather.h"
+#include "backends/cpu/solvers/igemm.h"
 
 /* From planes of depth channels to others of outputs. */
 struct winograd_pass {
@@ -33,13 +33,13 @@ struct winograd_space {
 	float *rest;
 	/* Where points are rounded: those of all weights, once, and of in. Or
 	 * NULL. */
-	const struct gather_kernels *bf16;
+	const struct igemm_kernels *bf16;
 	const char *packed;
 	uint16_t *rounded;
 };
 
 /* Floats of scratch memory that a pass of so many samples takes, beside
- * GATHER_SCRATCH bytes, and how it uses them. */
+ * IGEMM_SCRATCH bytes, and how it uses them. */
 size_t winograd_space_floats(const struct winograd_pass *pass, int samples);
 struct winograd_space winograd_space_at(float *scratch,
 					const struct winograd_pass *pass,
@@ -49,13 +49,13 @@ struct winograd_space winograd_space_at(float *scratch,
 double winograd_products(const struct winograd_pass *pass);
 
 /* out of in; weights as of a gathered product, unless the space has packed
- * ones. Moments are those of all rows of out, see gather.h. */
+ * ones. Moments are those of all rows of out, see igemm.h. */
 void winograd_convolve(const struct cpu_kernels *kernels,
 		       const struct winograd_pass *pass,
 		       const struct winograd_space *space, int samples,
 		       const float *weights, const struct winograd_end *end,
 		       const float *in, float *out,
-		       struct gather_moments *moments);
+		       struct igemm_moments *moments);
 
 /* Adds the weight gradient by in and dy, planes of a pass forward, to dw, and
  * that of the bias to dbias unless it is NULL. */

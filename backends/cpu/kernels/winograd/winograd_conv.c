@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-#include "backends/cpu/kernels/igemm/gather.h"
+#include "backends/cpu/kernels/igemm/igemm.h"
 #include "backends/cpu/kernels/winograd/winograd.h"
 #include "backends/cpu/kernels/winograd/winograd7.h"
 
@@ -356,7 +356,7 @@ INLINE void points_of(int side, int output,
 {
 	const size_t pixel = (size_t)planes->pixel;
 	const size_t row = (size_t)planes->width * pixel;
-	vec sums[GATHER_BLOCK / LANES] = { { 0 } };
+	vec sums[IGEMM_BLOCK / LANES] = { { 0 } };
 
 	for (int t = 0; t < tiles->count; t++, points += tiles->tile) {
 		const struct tile_place place = place_of(tiles, t);
@@ -491,7 +491,7 @@ static void from_outputs(const struct winograd_planes *planes,
 {
 	assert(is_form(tiles->window, tiles->output) &&
 	       channels % LANES == 0 && channels <= planes->pixel &&
-	       channels <= GATHER_BLOCK);
+	       channels <= IGEMM_BLOCK);
 	if (tiles->output == 3)
 		points_of(7, 3, planes, tiles, channels, dy, points, dbias);
 	else if (tiles->output == 4 && tiles->window == 3)

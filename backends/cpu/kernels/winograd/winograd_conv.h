@@ -1,6 +1,6 @@
 /*
  * Convolutions of stride 1 by Winograd's F(4x4, 3x3), or F(5x5, 3x3), F(4x4,
- * 4x4) and F(3x3, 5x5), on the products of gather.h: the planes are cut into
+ * 4x4) and F(3x3, 5x5), on the products of igemm.h: the planes are cut into
  * tiles of so many outputs, and each tile, as each window of weights, becomes
  * 36 points (winograd.h), or 49 (winograd7.h). Point by point, tiles times
  * weights is a product over channels, of 36 multiplications where the
@@ -32,7 +32,7 @@ static inline int winograd_side(int window, int output)
 }
 
 /* A batch's planes, of height x width pixels, pixel floats from one to the
- * next: at least its channels in whole vectors of GATHER_LANES. */
+ * next: at least its channels in whole vectors of IGEMM_LANES. */
 struct winograd_planes {
 	int height, width, pixel;
 	size_t sample; /* floats from one to the next */
@@ -77,7 +77,7 @@ struct winograd_kernels {
 			   const struct winograd_tiles *tiles,
 			   const struct winograd_end *end, const float *points,
 			   float *out);
-	/* A dy A^T of channels in whole vectors, GATHER_BLOCK at most, whose
+	/* A dy A^T of channels in whole vectors, IGEMM_BLOCK at most, whose
 	 * sums over pixels are added to dbias, in whole vectors, too, unless
 	 * that is NULL. */
 	void (*from_outputs)(const struct winograd_planes *planes,

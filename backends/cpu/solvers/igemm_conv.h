@@ -19,27 +19,27 @@
  * window of w x w becomes one of w / s x w / s, rounded up, and of stride 1.
  * What the last places of that have too much are weights of 0.
  */
-#ifndef BACKENDS_CPU_SOLVERS_GATHER_CONV_H
-#define BACKENDS_CPU_SOLVERS_GATHER_CONV_H
+#ifndef BACKENDS_CPU_SOLVERS_IGEMM_CONV_H
+#define BACKENDS_CPU_SOLVERS_IGEMM_CONV_H
 
-#include "backends/cpu/kernels/igemm/gather.h"
+#include "backends/cpu/kernels/igemm/igemm.h"
 #include "models/model.h"
 
-struct gather_class {
-	struct gather gather;
+struct igemm_class {
+	struct igemm igemm;
 	int *taps; /* row * window + column of the window, of each tap; not of
 		    * windows, whose places are outputs */
 	size_t weights; /* in the transposed ones */
 };
 
 /* How dx is to be made. */
-enum gather_dx {
-	GATHER_DX_NONE,	   /* it is not wanted */
-	GATHER_DX_PIXELS,  /* by classes of its pixels */
-	GATHER_DX_CHEAPEST /* or by windows, if there is less to do */
+enum igemm_dx {
+	IGEMM_DX_NONE,	   /* it is not wanted */
+	IGEMM_DX_PIXELS,  /* by classes of its pixels */
+	IGEMM_DX_CHEAPEST /* or by windows, if there is less to do */
 };
 
-struct gather_conv {
+struct igemm_conv {
 	struct shape in, out;
 	int window, stride, pad;
 	int in_stride, out_stride;
@@ -48,61 +48,61 @@ struct gather_conv {
 	 * weights alone. */
 	struct shape folded;
 	int folded_window;
-	struct gather forward; /* of the copy, where it is joined or folded */
+	struct igemm forward; /* of the copy, where it is joined or folded */
 	int class_count;       /* 0: dx is not wanted */
 	int adds_windows;      /* one class, whose rows are the output's
 				* pixels */
-	struct gather_class *classes;
+	struct igemm_class *classes;
 	size_t transposed; /* floats: weights of all classes */
 	float *zeros;
 };
 
 /* What layer makes of planes; joined or not, as the caller can. On failure,
  * to be closed as well. */
-int gather_conv_open(struct gather_conv *conv, const struct layer *layer,
+int igemm_conv_open(struct igemm_conv *conv, const struct layer *layer,
 		     struct shape in, int in_stride, int out_stride, int joined,
-		     enum gather_dx dx);
+		     enum igemm_dx dx);
 /* The same of planes that are folded; allocates nothing. */
-void gather_conv_fold(struct gather_conv *conv, const struct layer *layer,
+void igemm_conv_fold(struct igemm_conv *conv, const struct layer *layer,
 		      struct shape in, int out_stride);
-void gather_conv_close(struct gather_conv *conv);
+void igemm_conv_close(struct igemm_conv *conv);
 
 /* Bytes of the tables of places. */
-size_t gather_conv_tables(const struct gather_conv *conv);
+size_t igemm_conv_tables(const struct igemm_conv *conv);
 
 /* The side of a layer's window when that is folded. */
-int gather_folded_window(const struct layer *layer, struct shape in);
+int igemm_folded_window(const struct layer *layer, struct shape in);
 
 /* Where the weight between an output and a place of the window is: each index
  * but the output adds so many times the same, unless it is folded. */
-size_t gather_conv_weight_at(const struct gather_conv *conv, int output,
+size_t igemm_conv_weight_at(const struct igemm_conv *conv, int output,
 			     int channel, int row, int column);
 
-/* Of the product that has most, with gather_rounded_rows(). */
-size_t gather_conv_rounded(const struct gather_conv *conv);
+/* Of the product that has most, with igemm_rounded_rows(). */
+size_t igemm_conv_rounded(const struct igemm_conv *conv);
 
 /* Sets dw to 0 where a folded window has no weight. */
-void gather_conv_clear_unused(const struct gather_conv *conv, float *dw);
+void igemm_conv_clear_unused(const struct igemm_conv *conv, float *dw);
 
 /* Floats of the copy of a sample that is joined or folded. */
-size_t gather_conv_joined_size(const struct gather_conv *conv);
+size_t igemm_conv_joined_size(const struct igemm_conv *conv);
 /*
  * Copies a sample, whose padding in to is 0 already: from planes whose channels
  * are by_channel floats apart, and pixels by_pixel.
  */
-void gather_conv_join(const struct gather_conv *conv, const float *from,
+void igemm_conv_join(const struct igemm_conv *conv, const float *from,
 		      size_t by_channel, size_t by_pixel, float *to);
 
-/* Weights as gather_conv_dx() wants them; of outputs that are padding there may
+/* Weights as igemm_conv_dx() wants them; of outputs that are padding there may
  * be anything. */
-void gather_conv_transpose(const struct gather_conv *conv,
-			   const struct gather_kernels *kernels,
+void igemm_conv_transpose(const struct igemm_conv *conv,
+			   const struct igemm_kernels *kernels,
 			   const float *weights, float *transposed);
 /* dx, stored or added, from dy, which is the batch's input; scratch as the
  * kernels want it. */
-void gather_conv_dx(const struct gather_conv *conv,
-		    const struct gather_kernels *kernels,
-		    const struct gather_batch *batch, const float *transposed,
+void igemm_conv_dx(const struct igemm_conv *conv,
+		    const struct igemm_kernels *kernels,
+		    const struct igemm_batch *batch, const float *transposed,
 		    int adds, float *dx, void *scratch);
 
 #endif

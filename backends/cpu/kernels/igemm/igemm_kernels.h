@@ -1,8 +1,8 @@
-/* What gather_fp32.c, gather_weights.c and gather_bf16.c have in common. */
-#ifndef BACKENDS_CPU_KERNELS_IGEMM_GATHER_KERNELS_H
-#define BACKENDS_CPU_KERNELS_IGEMM_GATHER_KERNELS_H
+/* What igemm_fp32.c, igemm_weights.c and igemm_bf16.c have in common. */
+#ifndef BACKENDS_CPU_KERNELS_IGEMM_IGEMM_KERNELS_H
+#define BACKENDS_CPU_KERNELS_IGEMM_IGEMM_KERNELS_H
 
-#include "backends/cpu/kernels/igemm/gather.h"
+#include "backends/cpu/kernels/igemm/igemm.h"
 #include "backends/cpu/kernels/simd/simd.h"
 
 /* outputs that tiles of sums have at once, and their rows. */
@@ -69,17 +69,17 @@ INLINE void end_sum(float *out, vec sum, int adds, int rectifies, int lanes)
 /* Adds a tile's sums where outputs, from one on, are spread: one after the
  * other, since the next pixel may have some at the same place. rows and vectors
  * are constants. */
-INLINE void add_spread(const struct gather *gather, int first,
+INLINE void add_spread(const struct igemm *igemm, int first,
 		       float *const *out, int rows, int vectors,
 		       vec (*sums)[MOST_VECTORS])
 {
 	UNROLL
 	for (int v = 0; v < vectors; v++) {
 		const int o = first + v * LANES;
-		const int at = gather->spread[o / GATHER_LANES] +
-			       o % GATHER_LANES;
-		const int lanes = gather->channels -
-				  o % gather_whole(gather->channels);
+		const int at = igemm->spread[o / IGEMM_LANES] +
+			       o % IGEMM_LANES;
+		const int lanes = igemm->channels -
+				  o % igemm_whole(igemm->channels);
 
 		UNROLL
 		for (int i = 0; i < rows; i++)
@@ -100,23 +100,23 @@ struct chunk {
 
 /* Row first of the product and those behind it, of which most are the chunk's:
  * MOST_CHUNK at most. Known are the rows of one more tile. */
-void VEC_NAME(gather_fill_chunk)(const struct gather *gather,
-				 const struct gather_batch *batch, float *out,
+void VEC_NAME(igemm_fill_chunk)(const struct igemm *igemm,
+				 const struct igemm_batch *batch, float *out,
 				 size_t first, int most, struct chunk *chunk);
 
-INLINE const float *row_in(const struct gather *gather,
+INLINE const float *row_in(const struct igemm *igemm,
 			   const struct chunk *chunk, int tap, int r)
 {
-	const int32_t at = gather->table[(size_t)tap * (size_t)gather->pixels +
+	const int32_t at = igemm->table[(size_t)tap * (size_t)igemm->pixels +
 					 (size_t)chunk->pixels[r]];
 
-	return at < 0 ? gather->zeros : chunk->in[r] + at;
+	return at < 0 ? igemm->zeros : chunk->in[r] + at;
 }
 
 /* Rows of the product, from one on. */
 struct rows {
-	const struct gather *gather;
-	const struct gather_batch *batch;
+	const struct igemm *igemm;
+	const struct igemm_batch *batch;
 	size_t first;
 	int count;
 };
@@ -132,7 +132,7 @@ struct dy_walk {
 INLINE struct dy_walk dy_from(const struct rows *rows, const float *dy,
 			      size_t first)
 {
-	const size_t pixels = (size_t)rows->gather->pixels;
+	const size_t pixels = (size_t)rows->igemm->pixels;
 
 	return (struct dy_walk){
 		rows, dy + first / pixels * rows->batch->out_sample,
@@ -142,10 +142,10 @@ INLINE struct dy_walk dy_from(const struct rows *rows, const float *dy,
 
 INLINE const float *dy_next(struct dy_walk *walk)
 {
-	const struct gather *gather = walk->rows->gather;
-	const float *at = walk->sample + gather->places[walk->pixel];
+	const struct igemm *igemm = walk->rows->igemm;
+	const float *at = walk->sample + igemm->places[walk->pixel];
 
-	if (++walk->pixel == (size_t)gather->pixels) {
+	if (++walk->pixel == (size_t)igemm->pixels) {
 		walk->pixel = 0;
 		walk->sample += walk->rows->batch->out_sample;
 	}
@@ -163,36 +163,36 @@ INLINE const float *dy_next(struct dy_walk *walk)
 #define MOST_BIASES 8192
 
 /* Returns the sums that packs are added to: some, or dbias (may be NULL). */
-INLINE float *biases_begin(const struct gather *gather, float *some,
+INLINE float *biases_begin(const struct igemm *igemm, float *some,
 			   float *dbias)
 {
-	if (!dbias || gather_padded(gather) > MOST_BIASES)
+	if (!dbias || igemm_padded(igemm) > MOST_BIASES)
 		return dbias;
-	memset(some, 0, (size_t)gather_padded(gather) * sizeof(*some));
+	memset(some, 0, (size_t)igemm_padded(igemm) * sizeof(*some));
 	return some;
 }
 
 /* After a pack, with left rows to come: adds some to dbias if it is full. */
-INLINE void biases_add(const struct gather *gather, size_t pack, size_t left,
+INLINE void biases_add(const struct igemm *igemm, size_t pack, size_t left,
 		       float *some, float *dbias)
 {
 	if (some == dbias || (left && (pack + 1) % BIAS_PACKS))
 		return;
-	for (int o = 0; o < gather->outputs; o++) {
+	for (int o = 0; o < igemm->outputs; o++) {
 		dbias[o] += some[o];
 		some[o] = 0;
 	}
 }
 
 /* For each of them, where a tap's values are. */
-void VEC_NAME(gather_find_in)(const struct rows *rows, int tap,
+void VEC_NAME(igemm_find_in)(const struct rows *rows, int tap,
 			      const float **in);
 
-void VEC_NAME(gather_transpose)(const float *from, size_t from_stride, int rows,
+void VEC_NAME(igemm_transpose)(const float *from, size_t from_stride, int rows,
 				int columns, float *to, size_t to_stride);
 
-void VEC_NAME(gather_differentiate)(const struct gather *gather,
-				    const struct gather_batch *batch,
+void VEC_NAME(igemm_differentiate)(const struct igemm *igemm,
+				    const struct igemm_batch *batch,
 				    const float *dy, float *dw, float *dbias,
 				    void *scratch);
 

@@ -1,5 +1,5 @@
 /*
- * Gathered products (gather.h) whose factors are rounded to bf16, to the
+ * Gathered products (igemm.h) whose factors are rounded to bf16, to the
  * nearest, ties to even; products and sums are of fp32: on the tiles of AMX
  * (simd/amx.h), two by two.
  *
@@ -8,7 +8,7 @@
  * Ceiling: four products of tiles take 64 cycles, in which the second level of
  * the cache brings 2 KB of weights; rows stay in the first for all outputs.
  */
-#include "backends/cpu/kernels/igemm/gather_amx.h"
+#include "backends/cpu/kernels/igemm/igemm_amx.h"
 
 #define DEPTH 512   /* values of a row, all taps counted, ... */
 #define OUTPUTS 512 /* ... and outputs that it meets at a time */
@@ -21,14 +21,14 @@ struct product_scratch {
 	_Alignas(64) amx_tile weights[]; /* [part][output / 16][step] */
 };
 
-_Static_assert(sizeof(struct product_scratch) <= GATHER_SCRATCH,
+_Static_assert(sizeof(struct product_scratch) <= IGEMM_SCRATCH,
 	       "too much is packed at once");
 
 /* Of a chunk's rows so many values from one on, all taps counted. */
 struct amx_part {
-	const struct gather *gather;
+	const struct igemm *igemm;
 	const struct chunk *chunk;
-	const struct gather_end *end;
+	const struct igemm_end *end;
 	int from, count, steps;
 	amx_tile *weights; /* those of the part: [output / 16][steps] */
 	struct product_scratch *scratch;
@@ -37,18 +37,18 @@ struct amx_part {
 /* Where the taps are whole steps: 32 values of a row at a time. */
 static void pack_steps(const struct amx_part *part)
 {
-	const struct gather *gather = part->gather;
+	const struct igemm *igemm = part->igemm;
 	const struct chunk *chunk = part->chunk;
 
 	for (int done = 0; done < part->count;) {
-		const int tap = (part->from + done) / gather->depth;
-		const int k = (part->from + done) % gather->depth;
-		const int left = gather->depth - k;
+		const int tap = (part->from + done) / igemm->depth;
+		const int k = (part->from + done) % igemm->depth;
+		const int left = igemm->depth - k;
 		const int here = left < part->count - done ?
 					 left : part->count - done;
 
 		for (int r = 0; r < chunk->count; r++) {
-			const float *in = row_in(gather, chunk, tap, r) + k;
+			const float *in = row_in(igemm, chunk, tap, r) + k;
 			amx_tile *tile = part->scratch->rows[r / AMX_ROWS] +
 					 done / AMX_DEPTH;
 			const int at = r % AMX_ROWS * AMX_DEPTH;
@@ -66,15 +66,15 @@ static void pack_steps(const struct amx_part *part)
 /* Values of a row, of all taps, one after the other; 0 behind them. */
 static void pack_row(const struct amx_part *part, int r)
 {
-	const struct gather *gather = part->gather;
+	const struct igemm *igemm = part->igemm;
 	uint16_t *row = part->scratch->row;
 	amx_tile *tile = part->scratch->rows[r / AMX_ROWS];
 
 	for (int done = 0; done < part->count;) {
-		const int tap = (part->from + done) / gather->depth;
-		const int k = (part->from + done) % gather->depth;
-		const float *in = row_in(gather, part->chunk, tap, r) + k;
-		const int left = gather->depth - k;
+		const int tap = (part->from + done) / igemm->depth;
+		const int k = (part->from + done) % igemm->depth;
+		const float *in = row_in(igemm, part->chunk, tap, r) + k;
+		const int left = igemm->depth - k;
 		const int here = left < part->count - done ?
 					 left : part->count - done;
 
@@ -95,7 +95,7 @@ static void pack_row(const struct amx_part *part, int r)
 
 static void pack_rows(const struct amx_part *part)
 {
-	if (part->gather->depth % AMX_DEPTH == 0) {
+	if (part->igemm->depth % AMX_DEPTH == 0) {
 		pack_steps(part);
 		return;
 	}
@@ -132,17 +132,17 @@ static void pack_block(const float *weights, int width, int count,
 }
 
 /* All of them, one part after the other. */
-static void pack_weights(const struct gather *gather, const float *weights,
+static void pack_weights(const struct igemm *igemm, const float *weights,
 			 amx_tile *tiles)
 {
-	const int each = gather->taps * gather->depth;
-	const int padded = gather_padded(gather);
+	const int each = igemm->taps * igemm->depth;
+	const int padded = igemm_padded(igemm);
 
 	for (int k = 0; k < each; k += DEPTH) {
 		const int count = each - k < DEPTH ? each - k : DEPTH;
 
-		for (int o = 0; o < padded; o += GATHER_BLOCK) {
-			const int width = gather_width(gather, o);
+		for (int o = 0; o < padded; o += IGEMM_BLOCK) {
+			const int width = igemm_width(igemm, o);
 
 			pack_block(weights + (size_t)each * (size_t)o +
 					   (size_t)k * (size_t)width,
@@ -168,14 +168,14 @@ static int ends_in_relu(const struct amx_part *part)
 {
 	return part->end->relu &&
 	       part->from + part->count ==
-		       part->gather->taps * part->gather->depth;
+		       part->igemm->taps * part->igemm->depth;
 }
 
 /* Whether sums begin with one thing, which tiles can load, and are stored as
  * they are. */
 static int is_plain(const struct amx_part *part)
 {
-	const struct gather_end *end = part->end;
+	const struct igemm_end *end = part->end;
 
 	return !ends_in_relu(part) &&
 	       !(end->bias && end->adds && !part->from);
@@ -186,7 +186,7 @@ static void store_sums(const struct amx_part *part, int r, int first,
 		       int columns)
 {
 	const struct chunk *chunk = part->chunk;
-	const struct gather_end *end = part->end;
+	const struct igemm_end *end = part->end;
 	const int left = chunk->count - r;
 	const int rows = left < SQUARE ? left : SQUARE;
 	const int adds = part->from || end->adds;
@@ -195,7 +195,7 @@ static void store_sums(const struct amx_part *part, int r, int first,
 
 	for (int v = 0; v < columns; v++) {
 		const int o = first + v * LANES;
-		const int lanes = part->gather->outputs - o;
+		const int lanes = part->igemm->outputs - o;
 
 		for (int i = 0; i < rows; i++) {
 			vec sum = vec_load(part->scratch->sums[i] + v * LANES);
@@ -250,7 +250,7 @@ static void multiply_columns(const struct amx_part *part, int first, int past)
 {
 	const struct chunk *chunk = part->chunk;
 	const int plain = is_plain(part);
-	const int outputs = part->gather->outputs;
+	const int outputs = part->igemm->outputs;
 
 	for (int r = 0; r < chunk->count; r += SQUARE) {
 		const int left = chunk->count - r;
@@ -280,9 +280,9 @@ static size_t rows_of_chunk(size_t rows)
 /* All parts of a chunk's rows, whose weights begin here. */
 static void multiply_chunk(struct amx_part *part, amx_tile *weights)
 {
-	const struct gather *gather = part->gather;
-	const int each = gather->taps * gather->depth;
-	const int padded = gather_padded(gather);
+	const struct igemm *igemm = part->igemm;
+	const int each = igemm->taps * igemm->depth;
+	const int padded = igemm_padded(igemm);
 
 	part->from = 0;
 	part->weights = weights;
@@ -301,31 +301,31 @@ static void multiply_chunk(struct amx_part *part, amx_tile *weights)
 	} while (part->from < each);
 }
 
-static void multiply(const struct gather *gather,
-		     const struct gather_batch *batch, const float *weights,
-		     const struct gather_end *end, float *out, void *scratch)
+static void multiply(const struct igemm *igemm,
+		     const struct igemm_batch *batch, const float *weights,
+		     const struct igemm_end *end, float *out, void *scratch)
 {
-	const size_t rows = (size_t)batch->count * (size_t)gather->pixels;
+	const size_t rows = (size_t)batch->count * (size_t)igemm->pixels;
 	struct product_scratch *packed = scratch;
 	struct chunk chunk;
-	struct amx_part part = { .gather = gather, .chunk = &chunk, .end = end,
+	struct amx_part part = { .igemm = igemm, .chunk = &chunk, .end = end,
 				 .scratch = packed };
 
 	if (!rows)
 		return;
 	amx_begin();
-	pack_weights(gather, weights, packed->weights);
+	pack_weights(igemm, weights, packed->weights);
 	for (size_t first = 0; first < rows; first += (size_t)chunk.count) {
-		VEC_NAME(gather_fill_chunk)(gather, batch, out, first,
+		VEC_NAME(igemm_fill_chunk)(igemm, batch, out, first,
 					    (int)rows_of_chunk(rows), &chunk);
 		multiply_chunk(&part, packed->weights);
-		gather_tell(end, chunk.out[0], chunk.count);
+		igemm_tell(end, chunk.out[0], chunk.count);
 	}
 	amx_end();
 }
 
-const struct gather_kernels ISA_NAME(gather_bf16) = {
+const struct igemm_kernels ISA_NAME(igemm_bf16) = {
 	.multiply = multiply,
-	.differentiate = ISA_NAME(gather_differentiate_tiles),
-	.transpose = VEC_NAME(gather_transpose),
+	.differentiate = ISA_NAME(igemm_differentiate_tiles),
+	.transpose = VEC_NAME(igemm_transpose),
 };

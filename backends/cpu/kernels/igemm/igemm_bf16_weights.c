@@ -1,11 +1,11 @@
 /*
  * The weight gradient of gathered products whose factors are rounded to bf16:
- * see gather_bf16.c. Two pixels are a pair, of x and of dy.
+ * see igemm_bf16.c. Two pixels are a pair, of x and of dy.
  *
  * Blocking: the dy of PACKED pixels and BLOCKS blocks of outputs (192 KB) stay
  * in the second level of the cache while all taps pass, DEPTH values at a time.
  */
-#include "backends/cpu/kernels/igemm/gather_bf16.h"
+#include "backends/cpu/kernels/igemm/igemm_bf16.h"
 
 #if defined(__x86_64__) && defined(__AVX512F__) && !defined(__AMX_BF16__)
 
@@ -61,19 +61,19 @@ INLINE void ahead_fetch(const float *const *taken, int p)
 }
 
 struct pair_scratch {
-	uint32_t dy[BLOCKS][PACKED][GATHER_BLOCK];
+	uint32_t dy[BLOCKS][PACKED][IGEMM_BLOCK];
 	uint32_t x[PACKED][STRIDE];
 	const float *in[2 * PACKED];
 	float biases[MOST_BIASES];
 };
 
-_Static_assert(sizeof(struct pair_scratch) <= GATHER_SCRATCH,
+_Static_assert(sizeof(struct pair_scratch) <= IGEMM_SCRATCH,
 	       "too much is packed at once");
 
 /* Pairs of pixels and one block of outputs. */
 struct pair_panel {
 	const uint32_t *x;  /* [pairs][STRIDE] */
-	const uint32_t *dy; /* [pairs][GATHER_BLOCK] */
+	const uint32_t *dy; /* [pairs][IGEMM_BLOCK] */
 	struct prefetch_list *ahead;
 	int pairs;
 	int width; /* floats from one row of dw to the next */
@@ -91,7 +91,7 @@ WITH_BF16 INLINE void weights_tile(const struct pair_panel *panel, int k,
 	for (int i = 0; i < values * vectors; i++)
 		sums[i / vectors][i % vectors] = vec_set(0);
 	for (int p = 0; p < panel->pairs;
-	     p++, x += STRIDE, row += GATHER_BLOCK) {
+	     p++, x += STRIDE, row += IGEMM_BLOCK) {
 		__m512bh dy[MOST_VECTORS];
 
 		ahead_fetch(ahead, p);
@@ -158,15 +158,15 @@ WITH_BF16 static void add_panel(const struct pair_panel *panel, int count,
 /* The dy of a block's outputs, in pairs; their sums, in fp32, are added to
  * dbias, unless that is NULL. */
 WITH_BF16 static void pack_dy(const struct rows *rows, const float *dy,
-			      int first, uint32_t (*to)[GATHER_BLOCK],
+			      int first, uint32_t (*to)[IGEMM_BLOCK],
 			      float *dbias)
 {
-	const struct gather *gather = rows->gather;
-	const int left = gather->outputs - first;
-	const int count = left < GATHER_BLOCK ? left : GATHER_BLOCK;
+	const struct igemm *igemm = rows->igemm;
+	const int left = igemm->outputs - first;
+	const int count = left < IGEMM_BLOCK ? left : IGEMM_BLOCK;
 	struct dy_walk walk = dy_from(rows, dy, rows->first);
-	vec sums[GATHER_BLOCK / LANES] = { { 0 } };
-	vec all[GATHER_BLOCK / LANES] = { { 0 } };
+	vec sums[IGEMM_BLOCK / LANES] = { { 0 } };
+	vec all[IGEMM_BLOCK / LANES] = { { 0 } };
 
 	for (int r = 0; r < rows->count; r += 2) {
 		const float *row[2] = { nothing, nothing };
@@ -179,7 +179,7 @@ WITH_BF16 static void pack_dy(const struct rows *rows, const float *dy,
 		}
 		pack_pairs(row[0], row[1], count, to[r / 2]);
 		for (int v = 0; r / 2 % BIAS_ROWS == BIAS_ROWS - 1 &&
-				v < GATHER_BLOCK / LANES; v++) {
+				v < IGEMM_BLOCK / LANES; v++) {
 			all[v] += sums[v];
 			sums[v] = vec_set(0);
 		}
@@ -210,27 +210,27 @@ WITH_BF16 static void pack_x(const struct rows *rows, int k, int count,
 static void look_behind_blocks(const struct rows *rows, const float *dy,
 			       int first, struct prefetch_list *ahead)
 {
-	const struct gather *gather = rows->gather;
-	const size_t pixels = (size_t)gather->pixels;
+	const struct igemm *igemm = rows->igemm;
+	const size_t pixels = (size_t)igemm->pixels;
 	const size_t all = (size_t)rows->batch->count * pixels;
-	const int is_last = first + BLOCKS * GATHER_BLOCK >= gather->outputs;
+	const int is_last = first + BLOCKS * IGEMM_BLOCK >= igemm->outputs;
 	const size_t from = rows->first + (is_last ? (size_t)rows->count : 0);
-	const int next = is_last ? 0 : first + BLOCKS * GATHER_BLOCK;
-	const int left = gather->outputs - next;
+	const int next = is_last ? 0 : first + BLOCKS * IGEMM_BLOCK;
+	const int left = igemm->outputs - next;
 	struct dy_walk walk = dy_from(rows, dy, from);
 
 	for (size_t r = from; r < all && r < from + 2 * PACKED; r++) {
 		const float *sample = rows->batch->in +
 				      r / pixels * rows->batch->in_sample;
-		const int32_t at = gather->table[walk.pixel];
+		const int32_t at = igemm->table[walk.pixel];
 
 		if (is_last && at >= 0)
 			ahead_add(ahead, sample + at,
-				  gather->depth < DEPTH ? gather->depth :
+				  igemm->depth < DEPTH ? igemm->depth :
 							  DEPTH);
 		ahead_add(ahead, dy_next(&walk) + next,
-			  left < BLOCKS * GATHER_BLOCK ?
-				  left : BLOCKS * GATHER_BLOCK);
+			  left < BLOCKS * IGEMM_BLOCK ?
+				  left : BLOCKS * IGEMM_BLOCK);
 	}
 }
 
@@ -239,13 +239,13 @@ static void look_behind(const struct rows *rows, const float *dy, int first,
 			int run, int count, const float *const *in,
 			struct prefetch_list *ahead)
 {
-	const int depth = rows->gather->depth, k = run % depth + count;
+	const int depth = rows->igemm->depth, k = run % depth + count;
 
 	ahead_clear(ahead);
 	for (int r = 0; k < depth && r < rows->count; r++)
 		ahead_add(ahead, in[r] + k,
 			  depth - k < DEPTH ? depth - k : DEPTH);
-	if (run + count == rows->gather->taps * depth)
+	if (run + count == rows->igemm->taps * depth)
 		look_behind_blocks(rows, dy, first, ahead);
 }
 
@@ -254,32 +254,32 @@ WITH_BF16 static void add_blocks(const struct rows *rows, const float *dy,
 				 int first, float *dw, float *dbias,
 				 struct pair_scratch *scratch)
 {
-	const struct gather *gather = rows->gather;
-	const int depth = gather->depth, pairs = (rows->count + 1) / 2;
-	const size_t each = (size_t)gather->taps * (size_t)depth;
-	const int left = gather->outputs - first;
-	const int past = left < BLOCKS * GATHER_BLOCK ?
-			       left : BLOCKS * GATHER_BLOCK;
+	const struct igemm *igemm = rows->igemm;
+	const int depth = igemm->depth, pairs = (rows->count + 1) / 2;
+	const size_t each = (size_t)igemm->taps * (size_t)depth;
+	const int left = igemm->outputs - first;
+	const int past = left < BLOCKS * IGEMM_BLOCK ?
+			       left : BLOCKS * IGEMM_BLOCK;
 	struct prefetch_list ahead;
 
-	for (int o = 0; o < past; o += GATHER_BLOCK)
-		pack_dy(rows, dy, first + o, scratch->dy[o / GATHER_BLOCK],
+	for (int o = 0; o < past; o += IGEMM_BLOCK)
+		pack_dy(rows, dy, first + o, scratch->dy[o / IGEMM_BLOCK],
 			dbias);
-	for (int run = 0; run < gather->taps * depth;) {
+	for (int run = 0; run < igemm->taps * depth;) {
 		const int tap = run / depth, k = run % depth;
 		const int count = depth - k < DEPTH ? depth - k : DEPTH;
 
 		if (k == 0)
-			VEC_NAME(gather_find_in)(rows, tap, scratch->in);
+			VEC_NAME(igemm_find_in)(rows, tap, scratch->in);
 		pack_x(rows, k, count, scratch);
 		look_behind(rows, dy, first, run, count, scratch->in, &ahead);
-		for (int o = 0; o < past; o += GATHER_BLOCK)
+		for (int o = 0; o < past; o += IGEMM_BLOCK)
 			for (int p = 0; p < pairs; p += PASSING) {
-				const int width = gather_width(gather,
+				const int width = igemm_width(igemm,
 							       first + o);
 				const struct pair_panel panel = {
 					scratch->x[p],
-					scratch->dy[o / GATHER_BLOCK][p],
+					scratch->dy[o / IGEMM_BLOCK][p],
 					&ahead,
 					pairs - p < PASSING ? pairs - p :
 							      PASSING,
@@ -295,22 +295,22 @@ WITH_BF16 static void add_blocks(const struct rows *rows, const float *dy,
 }
 
 WITH_BF16 void
-ISA_NAME(gather_differentiate_bf16)(const struct gather *gather,
-				    const struct gather_batch *batch,
+ISA_NAME(igemm_differentiate_bf16)(const struct igemm *igemm,
+				    const struct igemm_batch *batch,
 				    const float *dy, float *dw, float *dbias,
 				    void *scratch)
 {
-	const size_t all = (size_t)batch->count * (size_t)gather->pixels;
+	const size_t all = (size_t)batch->count * (size_t)igemm->pixels;
 	struct pair_scratch *space = scratch;
-	float *biases = biases_begin(gather, space->biases, dbias);
-	struct rows rows = { .gather = gather, .batch = batch };
+	float *biases = biases_begin(igemm, space->biases, dbias);
+	struct rows rows = { .igemm = igemm, .batch = batch };
 
 	for (; rows.first < all; rows.first += (size_t)rows.count) {
 		rows.count = all - rows.first < 2 * PACKED ?
 				     (int)(all - rows.first) : 2 * PACKED;
-		for (int o = 0; o < gather->outputs; o += BLOCKS * GATHER_BLOCK)
+		for (int o = 0; o < igemm->outputs; o += BLOCKS * IGEMM_BLOCK)
 			add_blocks(&rows, dy, o, dw, biases, space);
-		biases_add(gather, rows.first / (2 * PACKED),
+		biases_add(igemm, rows.first / (2 * PACKED),
 			   all - rows.first - (size_t)rows.count, biases,
 			   dbias);
 	}

@@ -1,11 +1,11 @@
 /*
- * What gather_bf16.c and gather_bf16_weights.c have in common: factors that are
+ * What igemm_bf16.c and igemm_bf16_weights.c have in common: factors that are
  * rounded and packed in pairs.
  */
-#ifndef BACKENDS_CPU_KERNELS_IGEMM_GATHER_BF16_H
-#define BACKENDS_CPU_KERNELS_IGEMM_GATHER_BF16_H
+#ifndef BACKENDS_CPU_KERNELS_IGEMM_IGEMM_BF16_H
+#define BACKENDS_CPU_KERNELS_IGEMM_IGEMM_BF16_H
 
-#include "backends/cpu/kernels/igemm/gather_kernels.h"
+#include "backends/cpu/kernels/igemm/igemm_kernels.h"
 
 #if defined(__x86_64__) && defined(__AVX512F__) && !defined(__AMX_BF16__)
 
@@ -44,8 +44,8 @@ WITH_BF16 INLINE void pack_pairs(const float *first, const float *second,
 	}
 }
 
-void ISA_NAME(gather_differentiate_bf16)(const struct gather *gather,
-					 const struct gather_batch *batch,
+void ISA_NAME(igemm_differentiate_bf16)(const struct igemm *igemm,
+					 const struct igemm_batch *batch,
 					 const float *dy, float *dw,
 					 float *dbias, void *scratch);
 

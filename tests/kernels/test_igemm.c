@@ -1,5 +1,5 @@
 /* Gathered products of every build against the reference's convolutions. */
-#include "backends/cpu/solvers/gather_conv.h"
+#include "backends/cpu/solvers/igemm_conv.h"
 #include "backends/cpu/isa.h"
 #include "backends/host/host.h"
 #include "backends/host/storage.h"
@@ -37,7 +37,7 @@ static const struct conv_case cases[] = {
 /* The products of a build. */
 struct products {
 	const char *name;
-	const struct gather_kernels *kernels;
+	const struct igemm_kernels *kernels;
 	int rounds; /* factors, to bf16 */
 };
 
@@ -46,7 +46,7 @@ struct run {
 	const struct conv_case *one;
 	const struct products *products;
 	struct layer layer;
-	struct gather_conv conv;
+	struct igemm_conv conv;
 	size_t in_size, out_size, weight_count; /* of the reference */
 	size_t own_in, own_out, own_weights;
 	double *x, *w, *bias, *y, *dy, *dw, *dbias, *dx;
@@ -100,7 +100,7 @@ static size_t weight_at(const struct run *run, size_t i)
 	const int place_of = (int)i % (window * window);
 	const int row = (int)i / (window * window);
 
-	return gather_conv_weight_at(&run->conv, row / run->one->in.channels,
+	return igemm_conv_weight_at(&run->conv, row / run->one->in.channels,
 				     row % run->one->in.channels,
 				     place_of / window, place_of % window);
 }
@@ -148,22 +148,22 @@ static void open_values(struct run *run, uint32_t seed)
 static void open_own(struct run *run)
 {
 	const struct conv_case *one = run->one;
-	const struct gather_conv *conv = &run->conv;
+	const struct igemm_conv *conv = &run->conv;
 	const size_t count = (size_t)one->count;
-	const size_t padded = (size_t)gather_padded(&conv->forward);
-	const size_t size = gather_conv_joined_size(conv);
+	const size_t padded = (size_t)igemm_padded(&conv->forward);
+	const size_t size = igemm_conv_joined_size(conv);
 
 	run->own_in = (size_t)(one->in.height * one->in.width *
 			       conv->in_stride);
 	run->own_out = (size_t)(conv->forward.pixels * conv->out_stride);
-	run->own_weights = gather_weights(&conv->forward);
+	run->own_weights = igemm_weights(&conv->forward);
 	run->in = to_planes(run->x, count * run->in_size, one->in,
 			    conv->in_stride, count * run->own_in);
 	run->gradient = to_planes(run->dy, count * run->out_size, conv->out,
 				  conv->out_stride, count * run->own_out);
 	run->joined = host_allocate(count * size * sizeof(float));
 	for (size_t n = 0; conv->joined && n < count; n++)
-		gather_conv_join(conv, run->in + n * run->own_in, 1,
+		igemm_conv_join(conv, run->in + n * run->own_in, 1,
 				 (size_t)conv->in_stride,
 				 run->joined + n * size);
 	run->out = host_allocate(count * run->own_out * sizeof(float));
@@ -182,13 +182,13 @@ static void open_own(struct run *run)
 		run->back[i] = UNTOUCHED;
 }
 
-/* As many as gather_conv_open() makes. */
+/* As many as igemm_conv_open() makes. */
 static void open_zeros(struct run *run)
 {
 	const struct conv_case *one = run->one;
 	const int channels = one->in.channels;
 	const int count = channels > one->outputs ? channels : one->outputs;
-	const int past = count + run->conv.forward.depth + GATHER_BLOCK;
+	const int past = count + run->conv.forward.depth + IGEMM_BLOCK;
 
 	run->zeros = allocate((size_t)past * sizeof(float));
 	for (int i = count; i < past; i++)
@@ -198,11 +198,11 @@ static void open_zeros(struct run *run)
 
 /* The reference's numbers are those of run_values(), once for each way that
  * the products read them. */
-static void run_open(struct run *run, int gaps, int joined, enum gather_dx dx)
+static void run_open(struct run *run, int gaps, int joined, enum igemm_dx dx)
 {
 	const struct conv_case *one = run->one;
 
-	assert_int_equal(gather_conv_open(&run->conv, &run->layer, one->in,
+	assert_int_equal(igemm_conv_open(&run->conv, &run->layer, one->in,
 					  one->in.channels + gaps,
 					  one->outputs + 2 * gaps, joined, dx),
 			 0);
@@ -218,7 +218,7 @@ static void run_close(struct run *run)
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		free(all[i]);
-	gather_conv_close(&run->conv);
+	igemm_conv_close(&run->conv);
 }
 
 static void run_values(struct run *run, const struct conv_case *one,
@@ -286,23 +286,23 @@ static void compare_planes(const struct run *run, const char *what,
 			assert_true(values[i] == UNTOUCHED);
 }
 
-static struct gather_batch batch_of(const struct run *run)
+static struct igemm_batch batch_of(const struct run *run)
 {
-	const struct gather_conv *conv = &run->conv;
+	const struct igemm_conv *conv = &run->conv;
 
-	return (struct gather_batch){
+	return (struct igemm_batch){
 		.count = run->one->count,
 		.in = conv->joined ? run->joined : run->in,
-		.in_sample = conv->joined ? gather_conv_joined_size(conv) :
+		.in_sample = conv->joined ? igemm_conv_joined_size(conv) :
 					    run->own_in,
 		.out_sample = run->own_out,
 	};
 }
 
 /* Of NaNs, for free(): what is not written there has to do no harm. */
-static void *take_scratch(const struct gather_conv *conv)
+static void *take_scratch(const struct igemm_conv *conv)
 {
-	const size_t bytes = GATHER_SCRATCH + gather_conv_rounded(conv);
+	const size_t bytes = IGEMM_SCRATCH + igemm_conv_rounded(conv);
 	void *scratch = host_allocate(bytes);
 
 	assert_non_null(scratch);
@@ -312,10 +312,10 @@ static void *take_scratch(const struct gather_conv *conv)
 
 static void compare_forward(struct run *run)
 {
-	const struct gather_kernels *kernels = run->products->kernels;
-	const struct gather_conv *conv = &run->conv;
-	const struct gather_batch batch = batch_of(run);
-	struct gather_end end = { .bias = run->biases };
+	const struct igemm_kernels *kernels = run->products->kernels;
+	const struct igemm_conv *conv = &run->conv;
+	const struct igemm_batch batch = batch_of(run);
+	struct igemm_end end = { .bias = run->biases };
 	void *scratch = take_scratch(conv);
 
 	kernels->multiply(&conv->forward, &batch, run->weights, &end, run->out,
@@ -345,7 +345,7 @@ static void compare_forward(struct run *run)
 /* Places of out that hold a value, in order; returns how many. */
 static size_t find_outputs(const struct run *run, size_t *places)
 {
-	const struct gather *forward = &run->conv.forward;
+	const struct igemm *forward = &run->conv.forward;
 	size_t count = 0;
 
 	for (size_t n = 0; n < (size_t)run->one->count; n++)
@@ -361,14 +361,14 @@ static size_t find_outputs(const struct run *run, size_t *places)
  * of the same numbers; nothing is written between them. */
 static void compare_packed(struct run *run)
 {
-	const struct gather_kernels *kernels = run->products->kernels;
-	const struct gather *forward = &run->conv.forward;
-	const struct gather_batch batch = batch_of(run);
+	const struct igemm_kernels *kernels = run->products->kernels;
+	const struct igemm *forward = &run->conv.forward;
+	const struct igemm_batch batch = batch_of(run);
 	const size_t in_size = (size_t)batch.count * batch.in_sample;
 	const size_t out_size = (size_t)batch.count * batch.out_sample;
-	struct gather_end end = { .bias = run->biases, .relu = 1 };
+	struct igemm_end end = { .bias = run->biases, .relu = 1 };
 	void *scratch = take_scratch(&run->conv);
-	void *packed = host_allocate(gather_rounded(forward));
+	void *packed = host_allocate(igemm_rounded(forward));
 	uint16_t *in = allocate(in_size * sizeof(*in));
 	uint16_t *rounded = allocate(out_size * sizeof(*rounded));
 	uint16_t *right = allocate(out_size * sizeof(*right));
@@ -387,7 +387,7 @@ static void compare_packed(struct run *run)
 		assert_memory_equal(&out[places[i]], &run->out[places[i]],
 				    sizeof(*out));
 	kernels->multiply(forward, &batch, run->weights,
-			  &(struct gather_end){ run->biases, .adds = 1,
+			  &(struct igemm_end){ run->biases, .adds = 1,
 						.relu = 1 },
 			  run->out, scratch);
 	kernels->round(run->out, out_size, right);
@@ -412,17 +412,17 @@ static void compare_packed(struct run *run)
 
 static void compare_dx(struct run *run)
 {
-	const struct gather_kernels *kernels = run->products->kernels;
-	const struct gather_conv *conv = &run->conv;
+	const struct igemm_kernels *kernels = run->products->kernels;
+	const struct igemm_conv *conv = &run->conv;
 
-	const struct gather_batch batch = { run->one->count, run->gradient,
+	const struct igemm_batch batch = { run->one->count, run->gradient,
 					    run->own_out, run->own_in };
 	float *transposed = allocate(conv->transposed * sizeof(float));
 	void *scratch = take_scratch(conv);
 
-	gather_conv_transpose(conv, kernels, run->weights, transposed);
+	igemm_conv_transpose(conv, kernels, run->weights, transposed);
 	for (int pass = 0; pass < 2; pass++) {
-		gather_conv_dx(conv, kernels, &batch, transposed, pass,
+		igemm_conv_dx(conv, kernels, &batch, transposed, pass,
 			       run->back, scratch);
 		compare_planes(run, "dx", run->back, run->dx, run->one->in,
 			       conv->in_stride, pass + 1);
@@ -433,8 +433,8 @@ static void compare_dx(struct run *run)
 
 static void compare_dw(struct run *run)
 {
-	const struct gather_conv *conv = &run->conv;
-	const struct gather_batch batch = batch_of(run);
+	const struct igemm_conv *conv = &run->conv;
+	const struct igemm_batch batch = batch_of(run);
 	const double scale = largest(run->dw, run->weight_count);
 	const size_t outputs = (size_t)run->one->outputs;
 	void *scratch = take_scratch(conv);
@@ -465,8 +465,8 @@ static void add_windows(struct run *run, int gaps, int joined)
 {
 	const int channels = run->one->in.channels;
 
-	run_open(run, gather_whole(channels) - channels + gaps, joined,
-		 GATHER_DX_CHEAPEST);
+	run_open(run, igemm_whole(channels) - channels + gaps, joined,
+		 IGEMM_DX_CHEAPEST);
 	assert_true(run->one != &cases[3] || run->conv.adds_windows);
 	assert_false(run->one == &cases[0] && run->conv.adds_windows);
 	compare_dx(run);
@@ -481,7 +481,7 @@ static void convolutions_are_right(void **products)
 
 		run_values(&run, &cases[i], *products);
 		for (int joined = 0; joined < 2; joined++) {
-			run_open(&run, gaps, joined, GATHER_DX_PIXELS);
+			run_open(&run, gaps, joined, IGEMM_DX_PIXELS);
 			compare_forward(&run);
 			if (run.products->kernels->multiply_packed)
 				compare_packed(&run);
@@ -504,14 +504,14 @@ int main(void)
 	for (size_t b = 0; cpu_builds[b]; b++) {
 		const struct cpu_kernels *build = cpu_builds[b];
 
-		for (int rounds = 0; rounds <= (build->gather_bf16 != NULL);
+		for (int rounds = 0; rounds <= (build->igemm_bf16 != NULL);
 		     rounds++, count++) {
 			const int is_there = build->supported() &&
 				(!rounds || cpu_bf16_products(build));
 
 			products[count] = (struct products){
-				build->name, rounds ? build->gather_bf16 :
-						      build->gather, rounds
+				build->name, rounds ? build->igemm_bf16 :
+						      build->igemm, rounds
 			};
 			tests[count] = (struct CMUnitTest){
 				.name = !rounds ? build->name :

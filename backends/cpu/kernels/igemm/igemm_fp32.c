@@ -1,5 +1,5 @@
 /*
- * The product of gathered rows: see backends/cpu/kernels/igemm/gather.h.
+ * The product of gathered rows: see backends/cpu/kernels/igemm/igemm.h.
  *
  * A tile of rows by vectors of outputs has its sums in registers while all taps
  * and their values pass: of AVX-512, 6 rows x 4 vectors take 10 loads for 24
@@ -12,18 +12,18 @@
  * than the sums: the rows of the next tile are fetched while one is computed,
  * and what sums are added to comes last, when its line has arrived.
  */
-#include "backends/cpu/kernels/igemm/gather.h"
+#include "backends/cpu/kernels/igemm/igemm.h"
 
 #include <assert.h>
 
-#include "backends/cpu/kernels/igemm/gather_kernels.h"
+#include "backends/cpu/kernels/igemm/igemm_kernels.h"
 
 #define ROWS 192
 #define DEPTH 256
 
 /* One chunk, some vectors of a block's outputs, some values of each tap. */
 struct fp32_job {
-	const struct gather *gather;
+	const struct igemm *igemm;
 	const struct chunk *chunk;
 	const float *weights; /* of the first tap's first value */
 	size_t width;	      /* floats from value to value */
@@ -38,8 +38,8 @@ struct fp32_job {
  * are: of wide vectors only the last one can have less. */
 INLINE int lanes_of(const struct fp32_job *job, int v, int vectors)
 {
-	return LANES == GATHER_LANES && v + 1 < vectors ?
-		       LANES : job->gather->outputs - job->first - v * LANES;
+	return LANES == IGEMM_LANES && v + 1 < vectors ?
+		       LANES : job->igemm->outputs - job->first - v * LANES;
 }
 
 /* Rows of fewer values are near each other, or too short to look the next one
@@ -63,14 +63,14 @@ INLINE void add_tap(const struct fp32_job *job, int tap, int r, int rows,
 
 	UNROLL
 	for (int i = 0; i < rows; i++)
-		in[i] = row_in(job->gather, chunk, tap, r + i) + job->from;
+		in[i] = row_in(job->igemm, chunk, tap, r + i) + job->from;
 	for (int k = 0, i = r + rows; k < job->depth; i++) {
 		const int stop = k + lines < job->depth ? k + lines :
 							  job->depth;
 		const int is_next = !is_short && i < r + 2 * rows &&
 				    i < chunk->known;
 		const float *next = is_next ?
-			row_in(job->gather, chunk, tap, i) + job->from : in[0];
+			row_in(job->igemm, chunk, tap, i) + job->from : in[0];
 		ptrdiff_t ahead = 0;
 
 		for (; k < stop; k++, w += job->width) {
@@ -122,10 +122,10 @@ INLINE void tile(const struct fp32_job *job, int r, int rows, int vectors)
 			sums[i][v] = job->bias ?
 				vec_load(job->bias + v * LANES) : vec_set(0);
 		}
-	for (int t = 0; t < job->gather->taps; t++)
+	for (int t = 0; t < job->igemm->taps; t++)
 		add_tap(job, t, r, rows, vectors, sums);
-	if (job->gather->spread)
-		add_spread(job->gather, job->first, out, rows, vectors, sums);
+	if (job->igemm->spread)
+		add_spread(job->igemm, job->first, out, rows, vectors, sums);
 	else
 		store_sums(job, out, rows, vectors, sums);
 }
@@ -158,11 +158,11 @@ static void multiply_chunk(const struct fp32_job *job, int vectors)
 	}
 }
 
-void VEC_NAME(gather_fill_chunk)(const struct gather *gather,
-				 const struct gather_batch *batch, float *out,
+void VEC_NAME(igemm_fill_chunk)(const struct igemm *igemm,
+				 const struct igemm_batch *batch, float *out,
 				 size_t first, int most, struct chunk *chunk)
 {
-	const size_t pixels = (size_t)gather->pixels;
+	const size_t pixels = (size_t)igemm->pixels;
 	const size_t left = (size_t)batch->count * pixels - first;
 	size_t sample = first / pixels;
 	int32_t pixel = (int32_t)(first % pixels);
@@ -176,8 +176,8 @@ void VEC_NAME(gather_fill_chunk)(const struct gather *gather,
 		chunk->in[r] = batch->in + sample * batch->in_sample;
 		chunk->pixels[r] = pixel;
 		chunk->out[r] = out + sample * batch->out_sample +
-				gather->places[pixel];
-		if (++pixel == gather->pixels) {
+				igemm->places[pixel];
+		if (++pixel == igemm->pixels) {
 			pixel = 0;
 			sample++;
 		}
@@ -185,12 +185,12 @@ void VEC_NAME(gather_fill_chunk)(const struct gather *gather,
 }
 
 /* One block of outputs of a chunk, from output first on. */
-static void multiply_block(const struct gather *gather,
+static void multiply_block(const struct igemm *igemm,
 			   const struct chunk *chunk, const float *weights,
-			   const struct gather_end *end, int first)
+			   const struct igemm_end *end, int first)
 {
-	const int width = gather_width(gather, first), depth = gather->depth;
-	const int most = gather->run ? gather->run : DEPTH;
+	const int width = igemm_width(igemm, first), depth = igemm->depth;
+	const int most = igemm->run ? igemm->run : DEPTH;
 	int from = 0;
 
 	do {
@@ -200,7 +200,7 @@ static void multiply_block(const struct gather *gather,
 		for (int o = 0; o < width; o += PASS) {
 			const int lanes = width - o < PASS ? width - o : PASS;
 			const struct fp32_job job = {
-				.gather = gather,
+				.igemm = igemm,
 				.chunk = chunk,
 				.weights = weights + (size_t)from *
 						(size_t)width + o,
@@ -221,23 +221,23 @@ static void multiply_block(const struct gather *gather,
 	} while (from < depth);
 }
 
-static void multiply(const struct gather *gather,
-		     const struct gather_batch *batch, const float *weights,
-		     const struct gather_end *end, float *out, void *scratch)
+static void multiply(const struct igemm *igemm,
+		     const struct igemm_batch *batch, const float *weights,
+		     const struct igemm_end *end, float *out, void *scratch)
 {
-	const size_t rows = (size_t)batch->count * (size_t)gather->pixels;
-	const size_t each = (size_t)gather->taps * (size_t)gather->depth;
+	const size_t rows = (size_t)batch->count * (size_t)igemm->pixels;
+	const size_t each = (size_t)igemm->taps * (size_t)igemm->depth;
 	struct chunk chunk;
 
 	(void)scratch;
-	assert(!gather->spread || (end->adds && !end->relu));
+	assert(!igemm->spread || (end->adds && !end->relu));
 	for (size_t first = 0; first < rows; first += ROWS) {
-		VEC_NAME(gather_fill_chunk)(gather, batch, out, first, ROWS,
+		VEC_NAME(igemm_fill_chunk)(igemm, batch, out, first, ROWS,
 					    &chunk);
-		for (int o = 0; o < gather->outputs; o += GATHER_BLOCK)
-			multiply_block(gather, &chunk,
+		for (int o = 0; o < igemm->outputs; o += IGEMM_BLOCK)
+			multiply_block(igemm, &chunk,
 				       weights + each * (size_t)o, end, o);
-		gather_tell(end, chunk.out[0], chunk.count);
+		igemm_tell(end, chunk.out[0], chunk.count);
 	}
 }
 
@@ -280,7 +280,7 @@ INLINE void transpose_square(const float *from, size_t from_stride, float *to,
 		vec_store(to + i * to_stride, rows[i]);
 }
 
-void VEC_NAME(gather_transpose)(const float *from, size_t from_stride, int rows,
+void VEC_NAME(igemm_transpose)(const float *from, size_t from_stride, int rows,
 				int columns, float *to, size_t to_stride)
 {
 	for (int r = 0; r < rows; r += LANES) {
@@ -299,9 +299,9 @@ void VEC_NAME(gather_transpose)(const float *from, size_t from_stride, int rows,
 	}
 }
 
-const struct gather_kernels VEC_NAME(gather_kernels) = {
+const struct igemm_kernels VEC_NAME(igemm_kernels) = {
 	.multiply = multiply,
-	.differentiate = VEC_NAME(gather_differentiate),
-	.transpose = VEC_NAME(gather_transpose),
+	.differentiate = VEC_NAME(igemm_differentiate),
+	.transpose = VEC_NAME(igemm_transpose),
 	.spreads = 1,
 };

@@ -1,5 +1,5 @@
 /*
- * The weight gradient of gathered products (gather.h):
+ * The weight gradient of gathered products (igemm.h):
  *
  *   dw[t][k][o] += sum over p of in[table[t][p] + k] dy[p][o]
  *
@@ -19,7 +19,7 @@
  * narrow vectors, 10 loads for 12 products, have no time for the latter: on
  * AVX2 it made them a third slower.
  */
-#include "backends/cpu/kernels/igemm/gather_kernels.h"
+#include "backends/cpu/kernels/igemm/igemm_kernels.h"
 
 /* Pixels whose dy are packed at once: for each a row of a block, where its
  * input is, and which dy is wanted next. */
@@ -29,13 +29,13 @@
 #define FEW_LOADS (LANES < 16) /* that a tile has time for */
 
 struct weights_scratch {
-	float packed[PACKED * GATHER_BLOCK];
+	float packed[PACKED * IGEMM_BLOCK];
 	const float *in[PACKED + PIXELS]; /* also of some that come next */
 	const float *next[PACKED];
 	float biases[MOST_BIASES];
 };
 
-_Static_assert(sizeof(struct weights_scratch) <= GATHER_SCRATCH,
+_Static_assert(sizeof(struct weights_scratch) <= IGEMM_SCRATCH,
 	       "too much is packed at once");
 
 /* One tap, and some of the pixels that are packed. */
@@ -137,12 +137,12 @@ static void add_tap(const struct pixel_panel *panel, int vectors, float *dw)
 static void pack(const struct rows *rows, const float *dy, int first, int width,
 		 float *packed, float *dbias)
 {
-	const struct gather *gather = rows->gather;
+	const struct igemm *igemm = rows->igemm;
 	struct dy_walk walk = dy_from(rows, dy, rows->first);
 	struct dy_walk next = dy_from(
 		rows, dy, rows->first + (rows->count > AHEAD ? AHEAD : 0));
-	vec sums[GATHER_BLOCK / LANES] = { { 0 } };
-	vec all[GATHER_BLOCK / LANES] = { { 0 } };
+	vec sums[IGEMM_BLOCK / LANES] = { { 0 } };
+	vec all[IGEMM_BLOCK / LANES] = { { 0 } };
 
 	for (int r = 0; r < rows->count; r++, packed += width) {
 		const float *row = dy_next(&walk) + first;
@@ -151,7 +151,7 @@ static void pack(const struct rows *rows, const float *dy, int first, int width,
 
 		for (int o = 0; o < width; o += LANES) {
 			const vec value = load_lanes(
-				row + o, gather->outputs - first - o);
+				row + o, igemm->outputs - first - o);
 
 			fetch(ahead, o);
 			vec_store(packed + o, value);
@@ -159,13 +159,13 @@ static void pack(const struct rows *rows, const float *dy, int first, int width,
 				sums[o / LANES] += value;
 		}
 		for (int v = 0; r % BIAS_ROWS == BIAS_ROWS - 1 &&
-				v < GATHER_BLOCK / LANES; v++) {
+				v < IGEMM_BLOCK / LANES; v++) {
 			all[v] += sums[v];
 			sums[v] = vec_set(0);
 		}
 	}
 	for (int o = 0; dbias && o < width; o += LANES) {
-		const int lanes = gather->outputs - first - o;
+		const int lanes = igemm->outputs - first - o;
 		float *to = dbias + first + o;
 
 		store_lanes(to, load_lanes(to, lanes) +
@@ -173,18 +173,18 @@ static void pack(const struct rows *rows, const float *dy, int first, int width,
 	}
 }
 
-void VEC_NAME(gather_find_in)(const struct rows *rows, int tap,
+void VEC_NAME(igemm_find_in)(const struct rows *rows, int tap,
 			      const float **in)
 {
-	const struct gather *gather = rows->gather;
-	const size_t pixels = (size_t)gather->pixels;
-	const int32_t *table = gather->table + (size_t)tap * pixels;
+	const struct igemm *igemm = rows->igemm;
+	const size_t pixels = (size_t)igemm->pixels;
+	const int32_t *table = igemm->table + (size_t)tap * pixels;
 	const float *from = rows->batch->in + rows->first / pixels *
 						      rows->batch->in_sample;
 	size_t pixel = rows->first % pixels;
 
 	for (int r = 0; r < rows->count; r++) {
-		in[r] = table[pixel] < 0 ? gather->zeros : from + table[pixel];
+		in[r] = table[pixel] < 0 ? igemm->zeros : from + table[pixel];
 		if (++pixel == pixels) {
 			pixel = 0;
 			from += rows->batch->in_sample;
@@ -197,11 +197,11 @@ void VEC_NAME(gather_find_in)(const struct rows *rows, int tap,
 static void find_next(const struct rows *rows, const float *dy, int first,
 		      const float **next)
 {
-	const struct gather *gather = rows->gather;
-	const size_t all = (size_t)rows->batch->count * (size_t)gather->pixels;
-	const int is_last = first + GATHER_BLOCK >= gather->outputs;
+	const struct igemm *igemm = rows->igemm;
+	const size_t all = (size_t)rows->batch->count * (size_t)igemm->pixels;
+	const int is_last = first + IGEMM_BLOCK >= igemm->outputs;
 	const size_t from = rows->first + (is_last ? (size_t)rows->count : 0);
-	const size_t block = is_last ? 0 : (size_t)first + GATHER_BLOCK;
+	const size_t block = is_last ? 0 : (size_t)first + IGEMM_BLOCK;
 	struct dy_walk walk = dy_from(rows, dy, from);
 
 	for (size_t r = 0; r < (size_t)rows->count; r++)
@@ -226,7 +226,7 @@ static void add_pixels(const struct rows *rows, int width, int is_first,
 				.dy_next = is_first ? scratch->next + p :
 						      scratch->in + p,
 				.pixels = pixels,
-				.depth = rows->gather->depth,
+				.depth = rows->igemm->depth,
 				.width = (size_t)width,
 			};
 
@@ -238,9 +238,9 @@ static void add_pixels(const struct rows *rows, int width, int is_first,
 static void add_block(const struct rows *rows, const float *dy, int first,
 		      float *dw, float *dbias, struct weights_scratch *scratch)
 {
-	const struct gather *gather = rows->gather;
-	const int width = gather_width(gather, first);
-	const size_t all = (size_t)rows->batch->count * (size_t)gather->pixels;
+	const struct igemm *igemm = rows->igemm;
+	const int width = igemm_width(igemm, first);
+	const size_t all = (size_t)rows->batch->count * (size_t)igemm->pixels;
 	const size_t left = all - rows->first;
 	struct rows known = *rows;
 
@@ -248,33 +248,33 @@ static void add_block(const struct rows *rows, const float *dy, int first,
 	pack(rows, dy, first, width, scratch->packed, dbias);
 	if (!FEW_LOADS)
 		find_next(rows, dy, first, scratch->next);
-	for (int t = 0; t < gather->taps; t++) {
-		VEC_NAME(gather_find_in)(&known, t, scratch->in);
+	for (int t = 0; t < igemm->taps; t++) {
+		VEC_NAME(igemm_find_in)(&known, t, scratch->in);
 		for (int r = known.count; r < PACKED + PIXELS; r++)
 			scratch->in[r] = scratch->in[0];
 		add_pixels(rows, width, t == 0, scratch, dw);
-		dw += (size_t)gather->depth * (size_t)width;
+		dw += (size_t)igemm->depth * (size_t)width;
 	}
 }
 
-void VEC_NAME(gather_differentiate)(const struct gather *gather,
-				    const struct gather_batch *batch,
+void VEC_NAME(igemm_differentiate)(const struct igemm *igemm,
+				    const struct igemm_batch *batch,
 				    const float *dy, float *dw, float *dbias,
 				    void *scratch)
 {
-	const size_t all = (size_t)batch->count * (size_t)gather->pixels;
-	const size_t each = (size_t)gather->taps * (size_t)gather->depth;
+	const size_t all = (size_t)batch->count * (size_t)igemm->pixels;
+	const size_t each = (size_t)igemm->taps * (size_t)igemm->depth;
 	struct weights_scratch *space = scratch;
-	float *biases = biases_begin(gather, space->biases, dbias);
-	struct rows rows = { .gather = gather, .batch = batch };
+	float *biases = biases_begin(igemm, space->biases, dbias);
+	struct rows rows = { .igemm = igemm, .batch = batch };
 
 	for (; rows.first < all; rows.first += (size_t)rows.count) {
 		rows.count = all - rows.first < PACKED ?
 				     (int)(all - rows.first) : PACKED;
-		for (int o = 0; o < gather->outputs; o += GATHER_BLOCK)
+		for (int o = 0; o < igemm->outputs; o += IGEMM_BLOCK)
 			add_block(&rows, dy, o, dw + each * (size_t)o, biases,
 				  space);
-		biases_add(gather, rows.first / PACKED,
+		biases_add(igemm, rows.first / PACKED,
 			   all - rows.first - (size_t)rows.count, biases,
 			   dbias);
 	}

@@ -1,12 +1,12 @@
 /*
  * Sums of products on AMX's tiles (simd/amx.h), two by two, for what
- * gather_amx.c and gather_weights_amx.c pack into tiles.
+ * igemm_amx.c and igemm_weights_amx.c pack into tiles.
  */
-#ifndef BACKENDS_CPU_KERNELS_IGEMM_GATHER_AMX_H
-#define BACKENDS_CPU_KERNELS_IGEMM_GATHER_AMX_H
+#ifndef BACKENDS_CPU_KERNELS_IGEMM_IGEMM_AMX_H
+#define BACKENDS_CPU_KERNELS_IGEMM_IGEMM_AMX_H
 
 #include "backends/cpu/kernels/simd/amx.h"
-#include "backends/cpu/kernels/igemm/gather_kernels.h"
+#include "backends/cpu/kernels/igemm/igemm_kernels.h"
 
 #ifdef __AMX_BF16__
 
@@ -62,8 +62,8 @@ INLINE void add_square(amx_tile *a, amx_tile *next_a, amx_tile *b,
 		add_steps(a, next_a, b, next_b, steps, 1, 1);
 }
 
-void ISA_NAME(gather_differentiate_tiles)(const struct gather *gather,
-					  const struct gather_batch *batch,
+void ISA_NAME(igemm_differentiate_tiles)(const struct igemm *igemm,
+					  const struct igemm_batch *batch,
 					  const float *dy, float *dw,
 					  float *dbias, void *scratch);
 

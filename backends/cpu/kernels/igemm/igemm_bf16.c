@@ -1,5 +1,5 @@
 /*
- * Gathered products (gather.h) whose factors are rounded to bf16, to the
+ * Gathered products (igemm.h) whose factors are rounded to bf16, to the
  * nearest, ties to even; products and sums are of fp32.
  *
  * VDPBF16PS adds to each lane two products of factors that are neighbours, so
@@ -15,7 +15,7 @@
  * and its outputs are fetched. Of 48, 96, 192 and 384 rows, 48 took the least
  * time for most layers of ResNet-50 on a core of Zen 5.
  */
-#include "backends/cpu/kernels/igemm/gather_bf16.h"
+#include "backends/cpu/kernels/igemm/igemm_bf16.h"
 
 #include <assert.h>
 
@@ -26,15 +26,15 @@ typedef uint32_t pair __attribute__((may_alias, aligned(2)));
 
 struct few_rows {
 	int count;
-	const char *in[GATHER_ROUNDED_ROWS]; /* samples */
-	int32_t pixels[GATHER_ROUNDED_ROWS];
-	size_t out[GATHER_ROUNDED_ROWS]; /* floats from the first one's */
+	const char *in[IGEMM_ROUNDED_ROWS]; /* samples */
+	int32_t pixels[IGEMM_ROUNDED_ROWS];
+	size_t out[IGEMM_ROUNDED_ROWS]; /* floats from the first one's */
 };
 
 /* One product, rows of it, and a block of outputs. */
 struct bf16_job {
-	const struct gather *gather;
-	const struct gather_end *end;
+	const struct igemm *igemm;
+	const struct igemm_end *end;
 	float *out;
 	uint16_t *packed;	  /* these rows; NULL: they are in bf16 */
 	size_t in_sample, size;	  /* bytes of a sample of in, and of a value */
@@ -49,30 +49,30 @@ static int even(int depth)
 	return depth + depth % 2;
 }
 
-static size_t values_of(const struct gather *gather)
+static size_t values_of(const struct igemm *igemm)
 {
-	return (size_t)gather->taps * (size_t)even(gather->depth);
+	return (size_t)igemm->taps * (size_t)even(igemm->depth);
 }
 
 /* Of a batch whose first sample is in, from row number first on. */
 static void fill_rows(const struct bf16_job *job,
-		      const struct gather_batch *batch, const void *in,
+		      const struct igemm_batch *batch, const void *in,
 		      size_t first, struct few_rows *rows)
 {
-	const size_t pixels = (size_t)job->gather->pixels;
+	const size_t pixels = (size_t)job->igemm->pixels;
 	const size_t all = (size_t)batch->count * pixels;
 	const size_t left = first < all ? all - first : 0;
 	size_t sample = first / pixels;
 	int32_t pixel = (int32_t)(first % pixels);
 
-	rows->count = left < GATHER_ROUNDED_ROWS ? (int)left :
-						   GATHER_ROUNDED_ROWS;
+	rows->count = left < IGEMM_ROUNDED_ROWS ? (int)left :
+						   IGEMM_ROUNDED_ROWS;
 	for (int r = 0; r < rows->count; r++) {
 		rows->in[r] = (const char *)in + sample * job->in_sample;
 		rows->pixels[r] = pixel;
 		rows->out[r] = sample * batch->out_sample +
-			       (size_t)job->gather->places[pixel];
-		if (++pixel == job->gather->pixels) {
+			       (size_t)job->igemm->places[pixel];
+		if (++pixel == job->igemm->pixels) {
 			pixel = 0;
 			sample++;
 		}
@@ -83,22 +83,22 @@ static void fill_rows(const struct bf16_job *job,
 INLINE const char *tap_in(const struct bf16_job *job,
 			  const struct few_rows *rows, int tap, int r)
 {
-	const struct gather *gather = job->gather;
-	const int32_t at = gather->table[(size_t)tap * (size_t)gather->pixels +
+	const struct igemm *igemm = job->igemm;
+	const int32_t at = igemm->table[(size_t)tap * (size_t)igemm->pixels +
 					 (size_t)rows->pixels[r]];
 
-	return at < 0 ? (const char *)gather->zeros :
+	return at < 0 ? (const char *)igemm->zeros :
 			rows->in[r] + (size_t)at * job->size;
 }
 
 /* A vector may have zeros behind a tap, where the next one goes. */
 WITH_BF16 static void pack_rows(const struct bf16_job *job)
 {
-	const int depth = job->gather->depth;
+	const int depth = job->igemm->depth;
 	uint16_t *to = job->packed;
 
 	for (int r = 0; r < job->rows->count; r++)
-		for (int t = 0; t < job->gather->taps; t++) {
+		for (int t = 0; t < job->igemm->taps; t++) {
 			const float *in = (const float *)(const void *)tap_in(
 				job, job->rows, t, r);
 
@@ -158,7 +158,7 @@ WITH_BF16 INLINE const uint32_t *add_tap(const struct bf16_job *job, int tap,
 					 int r, const uint32_t *w, int rows,
 					 int vectors, vec (*sums)[MOST_VECTORS])
 {
-	const int depth = job->gather->depth;
+	const int depth = job->igemm->depth;
 	const int pairs = (job->packed ? even(depth) : depth) / 2;
 	const uint16_t *in[MOST_ROWS];
 
@@ -166,7 +166,7 @@ WITH_BF16 INLINE const uint32_t *add_tap(const struct bf16_job *job, int tap,
 	for (int i = 0; i < rows; i++)
 		in[i] = job->packed ?
 			job->packed +
-				(size_t)(r + i) * values_of(job->gather) +
+				(size_t)(r + i) * values_of(job->igemm) +
 				(size_t)tap * (size_t)even(depth) :
 			(const uint16_t *)(const void *)tap_in(
 				job, job->rows, tap, r + i);
@@ -238,14 +238,14 @@ INLINE void spread_tile(const struct bf16_job *job, int r, int rows,
 	UNROLL
 	for (int i = 0; i < rows; i++)
 		out[i] = job->out + job->rows->out[r + i];
-	add_spread(job->gather, job->first, out, rows, vectors, sums);
+	add_spread(job->igemm, job->first, out, rows, vectors, sums);
 }
 
 /* Outputs of the next chunk, where these rows have them. */
 INLINE void fetch_outputs(const struct bf16_job *job, int r, int rows,
 			  int vectors)
 {
-	const struct gather_end *end = job->end;
+	const struct igemm_end *end = job->end;
 	const int stop = r + rows < job->next->count ? r + rows :
 						       job->next->count;
 
@@ -270,7 +270,7 @@ WITH_BF16 INLINE void multiply_tile(const struct bf16_job *job, int r, int rows,
 				    int vectors)
 {
 	const float *bias = job->end->bias;
-	const int lanes = job->gather->outputs - job->first -
+	const int lanes = job->igemm->outputs - job->first -
 			  (vectors - 1) * LANES;
 	const uint32_t *w = job->weights;
 	size_t at[MOST_ROWS];
@@ -282,11 +282,11 @@ WITH_BF16 INLINE void multiply_tile(const struct bf16_job *job, int r, int rows,
 	EACH_SUM
 		sums[i][v] = bias ? vec_load(bias + job->first + v * LANES) :
 				    vec_set(0);
-	if (!job->gather->spread)
+	if (!job->igemm->spread)
 		fetch_outputs(job, r, rows, vectors);
-	for (int t = 0; t < job->gather->taps; t++)
+	for (int t = 0; t < job->igemm->taps; t++)
 		w = add_tap(job, t, r, w, rows, vectors, sums);
-	if (job->gather->spread)
+	if (job->igemm->spread)
 		spread_tile(job, r, rows, vectors, sums);
 	else if (lanes >= LANES)
 		end_tile(job, at, LANES, rows, vectors, sums);
@@ -325,44 +325,44 @@ static void multiply_block(const struct bf16_job *job, int vectors)
 /* All outputs of the chunk; weights are those of the first block. */
 static void multiply_chunk(struct bf16_job *job, const uint32_t *weights)
 {
-	const struct gather *gather = job->gather;
+	const struct igemm *igemm = job->igemm;
 
 	if (job->packed)
 		pack_rows(job);
 	job->weights = weights;
 	for (job->block = 0; job->block < job->blocks; job->block++) {
-		job->first = job->block * GATHER_BLOCK;
-		multiply_block(job, gather_width(gather, job->first) / LANES);
-		job->weights += values_of(gather) / 2 *
-				(size_t)gather_width(gather, job->first);
+		job->first = job->block * IGEMM_BLOCK;
+		multiply_block(job, igemm_width(igemm, job->first) / LANES);
+		job->weights += values_of(igemm) / 2 *
+				(size_t)igemm_width(igemm, job->first);
 	}
-	gather_tell(job->end, job->out + job->rows->out[0], job->rows->count);
+	igemm_tell(job->end, job->out + job->rows->out[0], job->rows->count);
 }
 
-static void multiply_packed(const struct gather *gather,
-			    const struct gather_batch *batch,
+static void multiply_packed(const struct igemm *igemm,
+			    const struct igemm_batch *batch,
 			    const uint16_t *in, const void *packed,
-			    const struct gather_end *end, float *out,
+			    const struct igemm_end *end, float *out,
 			    void *scratch)
 {
-	const size_t rows = (size_t)batch->count * (size_t)gather->pixels;
+	const size_t rows = (size_t)batch->count * (size_t)igemm->pixels;
 	const size_t size = in ? sizeof(*in) : sizeof(*batch->in);
 	const void *from = in ? (const void *)in : batch->in;
 	struct few_rows chunks[2];
 	struct bf16_job job = {
-		.gather = gather, .end = end, .out = out,
+		.igemm = igemm, .end = end, .out = out,
 		.packed = in ? NULL : scratch,
 		.in_sample = batch->in_sample * size, .size = size,
-		.blocks = (gather->outputs + GATHER_BLOCK - 1) / GATHER_BLOCK,
+		.blocks = (igemm->outputs + IGEMM_BLOCK - 1) / IGEMM_BLOCK,
 	};
 
-	for (size_t first = 0; first < rows; first += GATHER_ROUNDED_ROWS) {
-		struct few_rows *now = &chunks[first / GATHER_ROUNDED_ROWS % 2];
+	for (size_t first = 0; first < rows; first += IGEMM_ROUNDED_ROWS) {
+		struct few_rows *now = &chunks[first / IGEMM_ROUNDED_ROWS % 2];
 		struct few_rows *next = now == chunks ? &chunks[1] : chunks;
 
 		if (!first)
 			fill_rows(&job, batch, from, 0, now);
-		fill_rows(&job, batch, from, first + GATHER_ROUNDED_ROWS, next);
+		fill_rows(&job, batch, from, first + IGEMM_ROUNDED_ROWS, next);
 		job.rows = now;
 		job.next = next;
 		multiply_chunk(&job, packed);
@@ -370,17 +370,17 @@ static void multiply_packed(const struct gather *gather,
 }
 
 /* [block][tap][pair][output of the block], as the weights are. */
-WITH_BF16 static void pack(const struct gather *gather, const float *weights,
+WITH_BF16 static void pack(const struct igemm *igemm, const float *weights,
 			   void *packed)
 {
 	uint32_t *to = packed;
 
-	for (int o = 0; o < gather->outputs; o += GATHER_BLOCK) {
-		const int width = gather_width(gather, o);
+	for (int o = 0; o < igemm->outputs; o += IGEMM_BLOCK) {
+		const int width = igemm_width(igemm, o);
 
-		for (int t = 0; t < gather->taps; t++)
-			for (int k = 0; k < gather->depth; k += 2) {
-				const int single = k + 1 == gather->depth;
+		for (int t = 0; t < igemm->taps; t++)
+			for (int k = 0; k < igemm->depth; k += 2) {
+				const int single = k + 1 == igemm->depth;
 
 				pack_pairs(weights, single ? nothing :
 							     weights + width,
@@ -391,14 +391,14 @@ WITH_BF16 static void pack(const struct gather *gather, const float *weights,
 	}
 }
 
-static void multiply(const struct gather *gather,
-		     const struct gather_batch *batch, const float *weights,
-		     const struct gather_end *end, float *out, void *scratch)
+static void multiply(const struct igemm *igemm,
+		     const struct igemm_batch *batch, const float *weights,
+		     const struct igemm_end *end, float *out, void *scratch)
 {
-	assert(!gather->spread || (end->adds && !end->relu));
-	pack(gather, weights, scratch);
-	multiply_packed(gather, batch, NULL, scratch, end, out,
-			(char *)scratch + gather_rounded(gather));
+	assert(!igemm->spread || (end->adds && !end->relu));
+	pack(igemm, weights, scratch);
+	multiply_packed(igemm, batch, NULL, scratch, end, out,
+			(char *)scratch + igemm_rounded(igemm));
 }
 
 WITH_BF16 static void round_values(const float *from, size_t count,
@@ -415,10 +415,10 @@ WITH_BF16 static void round_values(const float *from, size_t count,
 						      (int)(count - i)));
 }
 
-const struct gather_kernels ISA_NAME(gather_bf16) = {
+const struct igemm_kernels ISA_NAME(igemm_bf16) = {
 	.multiply = multiply,
-	.differentiate = ISA_NAME(gather_differentiate_bf16),
-	.transpose = VEC_NAME(gather_transpose),
+	.differentiate = ISA_NAME(igemm_differentiate_bf16),
+	.transpose = VEC_NAME(igemm_transpose),
 	.pack = pack,
 	.multiply_packed = multiply_packed,
 	.round = round_values,

@@ -1,10 +1,10 @@
 /*
  * A convolution of any window, stride and padding, and a linear layer, with
- * what is behind it: by gathered products (gather.h), which leave nothing out.
+ * what is behind it: by gathered products (igemm.h), which leave nothing out.
  * A linear layer is a convolution of one pixel, whose channels are all values
  * of its input.
  */
-#include "backends/cpu/solvers/gather.h"
+#include "backends/cpu/solvers/igemm.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 #define LEAST_OUTPUTS 16
 #define LEAST_RUN 8 /* values of a row of the window */
 
-int gather_takes_conv(const struct graph *graph, int first,
+int igemm_takes_conv(const struct graph *graph, int first,
 		      const struct program_options *options, const char **why)
 {
 	static const enum layer_kind trained[] = { LAYER_CONV, LAYER_RELU };
@@ -59,45 +59,45 @@ static int pays_in_bf16(const struct cpu_program *program,
 
 /* Factors of a step that are rounded. */
 static void round_factors(struct cpu_program *program,
-			  struct gather_step *gather)
+			  struct igemm_step *igemm)
 {
-	gather->step.scratch += gather_conv_rounded(&gather->conv);
+	igemm->step.scratch += igemm_conv_rounded(&igemm->conv);
 	if (cpu_packed_products(program)) {
-		gather->step.scratch = gather_rounded_rows(&gather->conv
+		igemm->step.scratch = igemm_rounded_rows(&igemm->conv
 								    .forward);
-		gather->step.own += gather_rounded(&gather->conv.forward);
-		gather->step.can_round = 1;
-		gather->step.in->rounding += !gather->conv.joined;
+		igemm->step.own += igemm_rounded(&igemm->conv.forward);
+		igemm->step.can_round = 1;
+		igemm->step.in->rounding += !igemm->conv.joined;
 	}
-	cpu_tell_rounding(program, gather->step.first, ROUNDS_FACTORS);
+	cpu_tell_rounding(program, igemm->step.first, ROUNDS_FACTORS);
 }
 
-static enum gather_dx dx_of(const struct cpu_program *program,
-			    const struct cpu_step *step, enum gather_dx dx)
+static enum igemm_dx dx_of(const struct cpu_program *program,
+			    const struct cpu_step *step, enum igemm_dx dx)
 {
 	return cpu_node(program, step->first)->wants_dx &&
-	       !program->host.base.options.infers ? dx : GATHER_DX_NONE;
+	       !program->host.base.options.infers ? dx : IGEMM_DX_NONE;
 }
 
-static int is_copied(const struct gather_conv *conv)
+static int is_copied(const struct igemm_conv *conv)
 {
 	return conv->joined || conv->folded_window;
 }
 
-void gather_lay_out_parameters(struct cpu_program *program,
-			       struct gather_step *gather)
+void igemm_lay_out_parameters(struct cpu_program *program,
+			       struct igemm_step *igemm)
 {
-	struct cpu_step *step = &gather->step;
+	struct cpu_step *step = &igemm->step;
 
-	gather->relu = cpu_row_of(program, step, LAYER_RELU);
-	step->length = gather_weights(&gather->conv.forward) +
-		       (size_t)gather_padded(&gather->conv.forward);
-	step->scratch = gather->conv.transposed * sizeof(float) +
-			GATHER_SCRATCH;
-	step->own = gather_conv_tables(&gather->conv);
-	if (is_copied(&gather->conv))
+	igemm->relu = cpu_row_of(program, step, LAYER_RELU);
+	step->length = igemm_weights(&igemm->conv.forward) +
+		       (size_t)igemm_padded(&igemm->conv.forward);
+	step->scratch = igemm->conv.transposed * sizeof(float) +
+			IGEMM_SCRATCH;
+	step->own = igemm_conv_tables(&igemm->conv);
+	if (is_copied(&igemm->conv))
 		step->own += (size_t)program->host.base.options.batch *
-			     gather_conv_joined_size(&gather->conv) *
+			     igemm_conv_joined_size(&igemm->conv) *
 			     sizeof(float);
 }
 
@@ -114,108 +114,108 @@ static int joins(const struct cpu_step *step, const struct node *node)
 		(node->layer->window > 1 && node->in.channels < CPU_LANES));
 }
 
-int gather_lay_out_conv(struct cpu_program *program, struct cpu_step *step,
-			enum gather_dx dx)
+int igemm_lay_out_conv(struct cpu_program *program, struct cpu_step *step,
+			enum igemm_dx dx)
 {
-	struct gather_step *gather = (struct gather_step *)step;
+	struct igemm_step *igemm = (struct igemm_step *)step;
 	const struct node *node = cpu_node(program, step->first);
 	const int add = cpu_row_of(program, step, LAYER_ADD);
 	const int joined = joins(step, node);
 
 	if (!joined)
 		step->in = cpu_common_value(program, node->source);
-	if (gather_conv_open(&gather->conv, node->layer, node->in,
+	if (igemm_conv_open(&igemm->conv, node->layer, node->in,
 			     step->in->by_pixel, step->out->by_pixel, joined,
 			     dx_of(program, step, dx)))
 		return -1;
-	gather_lay_out_parameters(program, gather);
+	igemm_lay_out_parameters(program, igemm);
 	if (add != CPU_NO_ROW)
-		gather->other = cpu_common_value(
+		igemm->other = cpu_common_value(
 			program, cpu_node(program, add)->other);
 	return 0;
 }
 
 static int lay_out_conv(struct cpu_program *program, struct cpu_step *step)
 {
-	struct gather_step *gather = (struct gather_step *)step;
-	const struct gather_kernels *bf16 =
+	struct igemm_step *igemm = (struct igemm_step *)step;
+	const struct igemm_kernels *bf16 =
 		pays_in_bf16(program, cpu_node(program, step->first)) ?
 			cpu_bf16_products(program->kernels) : NULL;
 
-	gather->kernels = bf16 ? bf16 : program->kernels->gather;
-	if (gather_lay_out_conv(program, step,
-				gather->kernels->spreads ? GATHER_DX_CHEAPEST :
-							   GATHER_DX_PIXELS))
+	igemm->kernels = bf16 ? bf16 : program->kernels->igemm;
+	if (igemm_lay_out_conv(program, step,
+				igemm->kernels->spreads ? IGEMM_DX_CHEAPEST :
+							   IGEMM_DX_PIXELS))
 		return -1;
 	if (bf16)
-		round_factors(program, gather);
+		round_factors(program, igemm);
 	return 0;
 }
 
 static int lay_out_linear(struct cpu_program *program, struct cpu_step *step)
 {
-	struct gather_step *gather = (struct gather_step *)step;
+	struct igemm_step *igemm = (struct igemm_step *)step;
 	const struct node *node = cpu_node(program, step->first);
 	const struct shape in = { (int)step->in->size, 1, 1 };
 	const struct layer pixel = { .kind = LAYER_CONV,
 				     .outputs = node->layer->outputs,
 				     .window = 1 };
 
-	if (gather_conv_open(&gather->conv, &pixel, in, in.channels,
+	if (igemm_conv_open(&igemm->conv, &pixel, in, in.channels,
 			     pixel.outputs, 0,
-			     dx_of(program, step, GATHER_DX_PIXELS)))
+			     dx_of(program, step, IGEMM_DX_PIXELS)))
 		return -1;
-	gather_lay_out_parameters(program, gather);
-	gather->kernels = program->kernels->gather;
+	igemm_lay_out_parameters(program, igemm);
+	igemm->kernels = program->kernels->igemm;
 	return 0;
 }
 
-void gather_place(struct cpu_program *program, struct cpu_step *step)
+void igemm_place(struct cpu_program *program, struct cpu_step *step)
 {
-	struct gather_step *gather = (struct gather_step *)step;
+	struct igemm_step *igemm = (struct igemm_step *)step;
 
 	(void)program;
-	gather->weight = step->at;
-	gather->bias = step->at + gather_weights(&gather->conv.forward);
+	igemm->weight = step->at;
+	igemm->bias = step->at + igemm_weights(&igemm->conv.forward);
 }
 
-int gather_allocate_joined(struct cpu_program *program, struct cpu_step *step)
+int igemm_allocate_joined(struct cpu_program *program, struct cpu_step *step)
 {
-	struct gather_step *gather = (struct gather_step *)step;
+	struct igemm_step *igemm = (struct igemm_step *)step;
 	const size_t batch = (size_t)program->host.base.options.batch;
-	const size_t size = gather_conv_joined_size(&gather->conv);
+	const size_t size = igemm_conv_joined_size(&igemm->conv);
 
-	if (!is_copied(&gather->conv))
+	if (!is_copied(&igemm->conv))
 		return 0;
-	gather->joined = host_allocate((gather->packed ? 1 : batch) * size *
+	igemm->joined = host_allocate((igemm->packed ? 1 : batch) * size *
 				       sizeof(float));
-	if (gather->packed)
-		gather->rounded = host_allocate(batch * size *
+	if (igemm->packed)
+		igemm->rounded = host_allocate(batch * size *
 						sizeof(uint16_t));
-	return gather->joined && (gather->rounded || !gather->packed) ? 0 : -1;
+	return igemm->joined && (igemm->rounded || !igemm->packed) ? 0 : -1;
 }
 
 static int allocate(struct cpu_program *program, struct cpu_step *step)
 {
-	struct gather_step *gather = (struct gather_step *)step;
+	struct igemm_step *igemm = (struct igemm_step *)step;
 
 	if (step->can_round) {
-		gather->packed = host_allocate(
-			gather_rounded(&gather->conv.forward));
-		if (!gather->packed)
+		igemm->packed = host_allocate(
+			igemm_rounded(&igemm->conv.forward));
+		if (!igemm->packed)
 			return -1;
 	}
-	return gather_allocate_joined(program, step);
+	return igemm_allocate_joined(program, step);
 }
 
-void gather_release(struct cpu_step *step)
+void igemm_release(struct cpu_step *step)
 {
-	struct gather_step *gather = (struct gather_step *)step;
+	struct igemm_step *igemm = (struct igemm_step *)step;
 
-	gather_conv_close(&gather->conv);
-	free(gather->joined);
-	free(gather->packed);
-	free(gather->rounded);
+	igemm_conv_close(&igemm->conv);
+	free(igemm->joined);
+	free(igemm->packed);
+	free(igemm->rounded);
 }
 
 /* count neighbours of flat, each own_stride floats behind the last one. */
@@ -231,52 +231,52 @@ static float *copy_run(float *own, size_t own_stride, float *flat, int count,
 }
 
 static void copy_bias(const struct cpu_program *program,
-		      const struct gather_step *gather, float *own, float *flat,
+		      const struct igemm_step *igemm, float *own, float *flat,
 		      int to_own)
 {
-	const struct node *node = cpu_node(program, gather->step.first);
+	const struct node *node = cpu_node(program, igemm->step.first);
 
 	if (node->has_bias)
-		copy_run(own + gather->bias, 1, flat + node->bias,
+		copy_run(own + igemm->bias, 1, flat + node->bias,
 			 node->layer->outputs, to_own);
 }
 
-static void copy_folded(const struct gather_conv *conv, float *own, float *flat,
+static void copy_folded(const struct igemm_conv *conv, float *own, float *flat,
 			int to_own)
 {
 	for (int o = 0; o < conv->out.channels; o++)
 		for (int c = 0; c < conv->in.channels; c++)
 			for (int p = 0; p < conv->window * conv->window; p++)
 				flat = copy_run(
-					own + gather_conv_weight_at(
+					own + igemm_conv_weight_at(
 						conv, o, c, p / conv->window,
 						p % conv->window),
 					1, flat, 1, to_own);
 }
 
-void gather_copy_conv(const struct cpu_program *program,
+void igemm_copy_conv(const struct cpu_program *program,
 		      const struct cpu_step *step, float *own, float *flat,
 		      int to_own)
 {
-	const struct gather_step *gather = (const struct gather_step *)step;
-	const struct gather_conv *conv = &gather->conv;
+	const struct igemm_step *igemm = (const struct igemm_step *)step;
+	const struct igemm_conv *conv = &igemm->conv;
 	const struct node *node = cpu_node(program, step->first);
 	float *from = flat + node->weight;
 
-	copy_bias(program, gather, own, flat, to_own);
-	own += gather->weight;
+	copy_bias(program, igemm, own, flat, to_own);
+	own += igemm->weight;
 	if (conv->folded_window) {
 		copy_folded(conv, own, from, to_own);
 		return;
 	}
 	for (int o = 0; o < conv->out.channels; o++) {
-		const size_t at = gather_conv_weight_at(conv, o, 0, 0, 0);
+		const size_t at = igemm_conv_weight_at(conv, o, 0, 0, 0);
 		const size_t by_channel =
-			gather_conv_weight_at(conv, o, 1, 0, 0) - at;
+			igemm_conv_weight_at(conv, o, 1, 0, 0) - at;
 		const size_t by_row =
-			gather_conv_weight_at(conv, o, 0, 1, 0) - at;
+			igemm_conv_weight_at(conv, o, 0, 1, 0) - at;
 		const size_t by_column =
-			gather_conv_weight_at(conv, o, 0, 0, 1) - at;
+			igemm_conv_weight_at(conv, o, 0, 0, 1) - at;
 
 		for (int c = 0; c < conv->in.channels; c++)
 			for (int r = 0; r < conv->window; r++)
@@ -292,73 +292,73 @@ static void copy_linear(const struct cpu_program *program,
 			const struct cpu_step *step, float *own, float *flat,
 			int to_own)
 {
-	const struct gather_step *gather = (const struct gather_step *)step;
-	const struct gather *forward = &gather->conv.forward;
+	const struct igemm_step *igemm = (const struct igemm_step *)step;
+	const struct igemm *forward = &igemm->conv.forward;
 	const struct node *node = cpu_node(program, step->first);
 	float *from = flat + node->weight;
 
-	copy_bias(program, gather, own, flat, to_own);
-	own += gather->weight;
+	copy_bias(program, igemm, own, flat, to_own);
+	own += igemm->weight;
 	for (int o = 0; o < forward->outputs; o++)
 		for (int c = 0; c < node->in.channels; c++)
 			for (int p = 0; p < cpu_pixels(step->in); p++)
 				from = copy_run(
-					own + gather_weight_at(
+					own + igemm_weight_at(
 						forward, o, 0,
 						(int)cpu_value_at(step->in, c,
 								  p)),
 					1, from, 1, to_own);
 }
 
-float *gather_bias(const struct cpu_program *program,
-		   const struct gather_step *gather, float *vector)
+float *igemm_bias(const struct cpu_program *program,
+		   const struct igemm_step *igemm, float *vector)
 {
-	return cpu_node(program, gather->step.first)->has_bias ?
-		       vector + gather->bias : NULL;
+	return cpu_node(program, igemm->step.first)->has_bias ?
+		       vector + igemm->bias : NULL;
 }
 
-static struct gather_batch batch_of(const struct gather_step *gather, int count)
+static struct igemm_batch batch_of(const struct igemm_step *igemm, int count)
 {
-	const struct cpu_value *in = gather->step.in;
+	const struct cpu_value *in = igemm->step.in;
 
-	return (struct gather_batch){
+	return (struct igemm_batch){
 		.count = count,
-		.in = gather->joined ? gather->joined : in->out,
-		.in_sample = gather->joined ?
-				     gather_conv_joined_size(&gather->conv) :
+		.in = igemm->joined ? igemm->joined : in->out,
+		.in_sample = igemm->joined ?
+				     igemm_conv_joined_size(&igemm->conv) :
 				     in->size,
-		.out_sample = gather->step.out->size,
+		.out_sample = igemm->step.out->size,
 	};
 }
 
-void gather_join(const struct gather_step *gather, int count)
+void igemm_join(const struct igemm_step *igemm, int count)
 {
-	const struct cpu_value *in = gather->step.in;
-	const size_t size = gather_conv_joined_size(&gather->conv);
+	const struct cpu_value *in = igemm->step.in;
+	const size_t size = igemm_conv_joined_size(&igemm->conv);
 
-	for (size_t i = 0; gather->joined && i < (size_t)count; i++) {
-		float *to = gather->joined + (gather->rounded ? 0 : i * size);
+	for (size_t i = 0; igemm->joined && i < (size_t)count; i++) {
+		float *to = igemm->joined + (igemm->rounded ? 0 : i * size);
 
-		gather_conv_join(&gather->conv, in->out + i * in->size,
+		igemm_conv_join(&igemm->conv, in->out + i * in->size,
 				 (size_t)in->by_channel, (size_t)in->by_pixel,
 				 to);
-		if (gather->rounded)
-			gather->kernels->round(to, size,
-					       gather->rounded + i * size);
+		if (igemm->rounded)
+			igemm->kernels->round(to, size,
+					       igemm->rounded + i * size);
 	}
 }
 
 /* Where memory is planned well it is there already. */
-void gather_bring_other(const struct gather_step *gather, int count)
+void igemm_bring_other(const struct igemm_step *igemm, int count)
 {
-	const struct cpu_value *other = gather->other, *out = gather->step.out;
+	const struct cpu_value *other = igemm->other, *out = igemm->step.out;
 
 	if (other && other->out != out->out)
 		memcpy(out->out, other->out,
 		       (size_t)count * out->size * sizeof(float));
 }
 
-struct gather_moments gather_begin_moments(const struct cpu_program *program,
+struct igemm_moments igemm_begin_moments(const struct cpu_program *program,
 					   const struct cpu_step *step,
 					   const struct cpu_pass *pass)
 {
@@ -366,13 +366,13 @@ struct gather_moments gather_begin_moments(const struct cpu_program *program,
 
 	if (wanted)
 		step->out->moments->rows = 0;
-	return (struct gather_moments){ program->kernels->planes,
+	return (struct igemm_moments){ program->kernels->planes,
 					wanted ? step->out : NULL };
 }
 
-void gather_add_moments(void *moments, const float *out, int rows)
+void igemm_add_moments(void *moments, const float *out, int rows)
 {
-	const struct gather_moments *is = moments;
+	const struct igemm_moments *is = moments;
 	const struct norm_rows added = {
 		(size_t)rows, is->value->shape.channels, is->value->by_pixel
 	};
@@ -384,54 +384,54 @@ void gather_add_moments(void *moments, const float *out, int rows)
 static void refresh(struct cpu_program *program, struct cpu_step *step,
 		    int training)
 {
-	const struct gather_step *gather = (const struct gather_step *)step;
+	const struct igemm_step *igemm = (const struct igemm_step *)step;
 
 	(void)training;
-	if (gather->packed)
-		gather->kernels->pack(&gather->conv.forward,
-				      program->parameters + gather->weight,
-				      gather->packed);
+	if (igemm->packed)
+		igemm->kernels->pack(&igemm->conv.forward,
+				      program->parameters + igemm->weight,
+				      igemm->packed);
 }
 
 static void multiply(const struct cpu_program *program,
-		     const struct gather_step *gather,
-		     const struct gather_batch *batch,
-		     const struct gather_end *end)
+		     const struct igemm_step *igemm,
+		     const struct igemm_batch *batch,
+		     const struct igemm_end *end)
 {
-	const struct gather *forward = &gather->conv.forward;
-	float *out = gather->step.out->out;
+	const struct igemm *forward = &igemm->conv.forward;
+	float *out = igemm->step.out->out;
 
-	if (gather->packed)
-		gather->kernels->multiply_packed(
+	if (igemm->packed)
+		igemm->kernels->multiply_packed(
 			forward, batch,
-			gather->rounded ? gather->rounded :
-					  gather->step.in->rounded,
-			gather->packed, end, out, program->scratch);
+			igemm->rounded ? igemm->rounded :
+					  igemm->step.in->rounded,
+			igemm->packed, end, out, program->scratch);
 	else
-		gather->kernels->multiply(forward, batch,
-					  program->parameters + gather->weight,
+		igemm->kernels->multiply(forward, batch,
+					  program->parameters + igemm->weight,
 					  end, out, program->scratch);
 }
 
 static void forward(struct cpu_program *program, struct cpu_step *step,
 		    const struct cpu_pass *pass)
 {
-	const struct gather_step *gather = (struct gather_step *)step;
-	const struct gather_batch batch = batch_of(gather, pass->count);
-	struct gather_moments moments = gather_begin_moments(program, step,
+	const struct igemm_step *igemm = (struct igemm_step *)step;
+	const struct igemm_batch batch = batch_of(igemm, pass->count);
+	struct igemm_moments moments = igemm_begin_moments(program, step,
 							     pass);
-	const struct gather_end end = {
-		.bias = gather_bias(program, gather, program->parameters),
-		.adds = gather->other != NULL,
-		.relu = gather->relu != CPU_NO_ROW,
-		.wrote = moments.value ? gather_add_moments : NULL,
+	const struct igemm_end end = {
+		.bias = igemm_bias(program, igemm, program->parameters),
+		.adds = igemm->other != NULL,
+		.relu = igemm->relu != CPU_NO_ROW,
+		.wrote = moments.value ? igemm_add_moments : NULL,
 		.to = &moments,
 		.rounded = step->out->rounded,
 	};
 
-	gather_bring_other(gather, pass->count);
-	gather_join(gather, pass->count);
-	multiply(program, gather, &batch, &end);
+	igemm_bring_other(igemm, pass->count);
+	igemm_join(igemm, pass->count);
+	multiply(program, igemm, &batch, &end);
 }
 
 /* The gradient by out, which ReLU made, becomes 0 where out is. A NaN is not at
@@ -443,51 +443,51 @@ static void stop_gradient(const float *restrict out, size_t count,
 		dy[i] = out[i] <= 0 ? 0 : dy[i];
 }
 
-void gather_stop_gradient(const struct gather_step *gather, int count)
+void igemm_stop_gradient(const struct igemm_step *igemm, int count)
 {
-	const struct cpu_value *out = gather->step.out;
+	const struct cpu_value *out = igemm->step.out;
 
-	if (gather->relu != CPU_NO_ROW && !out->gradient_passed)
+	if (igemm->relu != CPU_NO_ROW && !out->gradient_passed)
 		stop_gradient(out->out, (size_t)count * out->size,
 			      out->gradient);
 }
 
 static void backward_data(struct cpu_program *program,
-			  const struct gather_step *gather, int count)
+			  const struct igemm_step *igemm, int count)
 {
-	const struct cpu_step *step = &gather->step;
+	const struct cpu_step *step = &igemm->step;
 	float *transposed = program->scratch;
-	const struct gather_batch batch = {
+	const struct igemm_batch batch = {
 		count, step->out->gradient, step->out->size, step->in->size
 	};
 
-	gather_conv_transpose(&gather->conv, gather->kernels,
-			      program->parameters + gather->weight, transposed);
-	gather_conv_dx(&gather->conv, gather->kernels, &batch, transposed,
+	igemm_conv_transpose(&igemm->conv, igemm->kernels,
+			      program->parameters + igemm->weight, transposed);
+	igemm_conv_dx(&igemm->conv, igemm->kernels, &batch, transposed,
 		       cpu_node(program, step->first)->adds_dx,
 		       step->in->gradient,
-		       transposed + gather->conv.transposed);
+		       transposed + igemm->conv.transposed);
 }
 
 static void backward(struct cpu_program *program, struct cpu_step *step,
 		     const struct cpu_pass *pass)
 {
-	const struct gather_step *gather = (struct gather_step *)step;
+	const struct igemm_step *igemm = (struct igemm_step *)step;
 	const struct node *node = cpu_node(program, step->first);
-	const struct gather_batch batch =
-		batch_of(gather, pass->count - node->broken);
+	const struct igemm_batch batch =
+		batch_of(igemm, pass->count - node->broken);
 	float *g = program->host.vectors[VECTOR_GRADIENT];
 
-	gather_stop_gradient(gather, pass->count);
-	gather->kernels->differentiate(
-		&gather->conv.forward, &batch, step->out->gradient,
-		g + gather->weight, gather_bias(program, gather, g),
+	igemm_stop_gradient(igemm, pass->count);
+	igemm->kernels->differentiate(
+		&igemm->conv.forward, &batch, step->out->gradient,
+		g + igemm->weight, igemm_bias(program, igemm, g),
 		program->scratch);
 	if (node->wants_dx)
-		backward_data(program, gather, pass->count);
+		backward_data(program, igemm, pass->count);
 }
 
-void gather_decide(const struct cpu_program *program,
+void igemm_decide(const struct cpu_program *program,
 		   const struct cpu_step *step, int row, uint8_t *values)
 {
 	(void)row;
@@ -495,13 +495,13 @@ void gather_decide(const struct cpu_program *program,
 }
 
 /* Multiply-adds of a product, padding of planes among them. */
-static double products(const struct gather *gather)
+static double products(const struct igemm *igemm)
 {
-	return (double)gather->pixels * gather->taps * gather->depth *
-	       gather->outputs;
+	return (double)igemm->pixels * igemm->taps * igemm->depth *
+	       igemm->outputs;
 }
 
-void gather_work(const struct cpu_program *program, const struct cpu_step *step,
+void igemm_work(const struct cpu_program *program, const struct cpu_step *step,
 		 double forward, double back, struct profile_part *parts)
 {
 	const struct node *node = cpu_node(program, step->first);
@@ -509,7 +509,7 @@ void gather_work(const struct cpu_program *program, const struct cpu_step *step,
 	const double in = count * (double)shape_size(node->in);
 	const double out = count * (double)shape_size(node->out);
 	const double added =
-		((const struct gather_step *)step)->other ? out : 0;
+		((const struct igemm_step *)step)->other ? out : 0;
 	const double weights = work_parameters(node);
 	struct profile_part part = {
 		.dense = count * work_of_node(node),
@@ -534,44 +534,44 @@ void gather_work(const struct cpu_program *program, const struct cpu_step *step,
 static void work(const struct cpu_program *program,
 		 const struct cpu_step *step, struct profile_part *parts)
 {
-	const struct gather_conv *conv =
-		&((const struct gather_step *)step)->conv;
+	const struct igemm_conv *conv =
+		&((const struct igemm_step *)step)->conv;
 	double back = 0;
 
 	for (int c = 0; c < conv->class_count; c++)
-		back += products(&conv->classes[c].gather);
+		back += products(&conv->classes[c].igemm);
 	/* Between the places of a window there is padding. */
 	if (conv->adds_windows)
 		back = (double)conv->forward.pixels * conv->window *
 		       conv->window * conv->in.channels * conv->out.channels;
-	gather_work(program, step, products(&conv->forward), back, parts);
+	igemm_work(program, step, products(&conv->forward), back, parts);
 }
 
 const struct cpu_solver cpu_conv_solver = {
-	.base = { .name = "conv[+add][+relu]", .takes = gather_takes_conv },
-	.size = sizeof(struct gather_step),
+	.base = { .name = "conv[+add][+relu]", .takes = igemm_takes_conv },
+	.size = sizeof(struct igemm_step),
 	.lay_out = lay_out_conv,
-	.place = gather_place,
+	.place = igemm_place,
 	.allocate = allocate,
-	.release = gather_release,
-	.copy = gather_copy_conv,
+	.release = igemm_release,
+	.copy = igemm_copy_conv,
 	.refresh = refresh,
 	.forward = forward,
 	.backward = backward,
-	.decide = gather_decide,
+	.decide = igemm_decide,
 	.work = work,
 };
 
 const struct cpu_solver cpu_linear_solver = {
 	.base = { .name = "linear[+relu]", .takes = takes_linear },
-	.size = sizeof(struct gather_step),
+	.size = sizeof(struct igemm_step),
 	.lay_out = lay_out_linear,
-	.place = gather_place,
+	.place = igemm_place,
 	.allocate = allocate,
-	.release = gather_release,
+	.release = igemm_release,
 	.copy = copy_linear,
 	.forward = forward,
 	.backward = backward,
-	.decide = gather_decide,
+	.decide = igemm_decide,
 	.work = work,
 };

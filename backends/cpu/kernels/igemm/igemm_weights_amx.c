@@ -4,7 +4,7 @@
  * of outputs (192 KB) stay in the second level of the cache while all taps
  * pass, VALUES at a time.
  */
-#include "backends/cpu/kernels/igemm/gather_amx.h"
+#include "backends/cpu/kernels/igemm/igemm_amx.h"
 
 #define PIXELS MOST_CHUNK
 #define PIXEL_STEPS (PIXELS / AMX_DEPTH)
@@ -14,13 +14,13 @@
 struct tile_scratch {
 	/* Of values: [k / 16]; of outputs: [output / 16]. */
 	amx_tile x[VALUES / AMX_ROWS][PIXEL_STEPS];
-	amx_tile dy[BLOCKS * GATHER_BLOCK / AMX_COLUMNS][PIXEL_STEPS];
+	amx_tile dy[BLOCKS * IGEMM_BLOCK / AMX_COLUMNS][PIXEL_STEPS];
 	float sums[SQUARE][SQUARE];
 	const float *in[PIXELS];
 	float biases[MOST_BIASES];
 };
 
-_Static_assert(sizeof(struct tile_scratch) <= GATHER_SCRATCH,
+_Static_assert(sizeof(struct tile_scratch) <= IGEMM_SCRATCH,
 	       "too much is packed at once");
 
 /* The dy of so many outputs from one on, in pairs. */
@@ -55,7 +55,7 @@ static void pack_dy(const struct rows *rows, const float *dy, int first,
 /* Of fp32. */
 static void add_biases(const struct rows *rows, const float *dy, float *dbias)
 {
-	const int outputs = rows->gather->outputs;
+	const int outputs = rows->igemm->outputs;
 
 	for (int o = 0; o < outputs; o += LANES) {
 		const int lanes = outputs - o;
@@ -188,19 +188,19 @@ static void add_some(struct tile_scratch *scratch, int tile, int column,
 static void add_run(const struct rows *rows, int first, int run, int count,
 		    float *dw, struct tile_scratch *scratch)
 {
-	const struct gather *gather = rows->gather;
-	const size_t each = (size_t)gather->taps * (size_t)gather->depth;
+	const struct igemm *igemm = rows->igemm;
+	const size_t each = (size_t)igemm->taps * (size_t)igemm->depth;
 	const int steps = (rows->count + AMX_DEPTH - 1) / AMX_DEPTH;
-	const int left = gather_padded(gather) - first;
-	const int past = left < BLOCKS * GATHER_BLOCK ?
-				 left : BLOCKS * GATHER_BLOCK;
+	const int left = igemm_padded(igemm) - first;
+	const int past = left < BLOCKS * IGEMM_BLOCK ?
+				 left : BLOCKS * IGEMM_BLOCK;
 
 	for (int k = 0; k < count; k += SQUARE)
 		for (int o = 0; o < past; o += SQUARE) {
-			const int block = first + o / GATHER_BLOCK *
-							  GATHER_BLOCK;
+			const int block = first + o / IGEMM_BLOCK *
+							  IGEMM_BLOCK;
 			const size_t width =
-				(size_t)gather_width(gather, block);
+				(size_t)igemm_width(igemm, block);
 			float *to = dw + each * (size_t)block +
 				    (size_t)(run + k) * width +
 				    (first + o - block);
@@ -222,19 +222,19 @@ static void add_run(const struct rows *rows, int first, int run, int count,
 static void add_blocks(const struct rows *rows, const float *dy, int first,
 		       float *dw, struct tile_scratch *scratch)
 {
-	const struct gather *gather = rows->gather;
-	const int depth = gather->depth;
-	const int left = gather->outputs - first;
-	const int past = left < BLOCKS * GATHER_BLOCK ?
-				 left : BLOCKS * GATHER_BLOCK;
+	const struct igemm *igemm = rows->igemm;
+	const int depth = igemm->depth;
+	const int left = igemm->outputs - first;
+	const int past = left < BLOCKS * IGEMM_BLOCK ?
+				 left : BLOCKS * IGEMM_BLOCK;
 
 	pack_dy(rows, dy, first, past, scratch);
-	for (int run = 0; run < gather->taps * depth;) {
+	for (int run = 0; run < igemm->taps * depth;) {
 		const int k = run % depth;
 		const int count = depth - k < VALUES ? depth - k : VALUES;
 
 		if (k == 0)
-			VEC_NAME(gather_find_in)(rows, run / depth,
+			VEC_NAME(igemm_find_in)(rows, run / depth,
 						 scratch->in);
 		pack_x(rows, k, count, scratch);
 		amx_hold_memory();
@@ -243,25 +243,25 @@ static void add_blocks(const struct rows *rows, const float *dy, int first,
 	}
 }
 
-void ISA_NAME(gather_differentiate_tiles)(const struct gather *gather,
-					  const struct gather_batch *batch,
+void ISA_NAME(igemm_differentiate_tiles)(const struct igemm *igemm,
+					  const struct igemm_batch *batch,
 					  const float *dy, float *dw,
 					  float *dbias, void *scratch)
 {
-	const size_t all = (size_t)batch->count * (size_t)gather->pixels;
+	const size_t all = (size_t)batch->count * (size_t)igemm->pixels;
 	struct tile_scratch *space = scratch;
-	float *biases = biases_begin(gather, space->biases, dbias);
-	struct rows rows = { .gather = gather, .batch = batch };
+	float *biases = biases_begin(igemm, space->biases, dbias);
+	struct rows rows = { .igemm = igemm, .batch = batch };
 
 	amx_begin();
 	for (; rows.first < all; rows.first += (size_t)rows.count) {
 		rows.count = all - rows.first < PIXELS ?
 				     (int)(all - rows.first) : PIXELS;
-		for (int o = 0; o < gather->outputs; o += BLOCKS * GATHER_BLOCK)
+		for (int o = 0; o < igemm->outputs; o += BLOCKS * IGEMM_BLOCK)
 			add_blocks(&rows, dy, o, dw, space);
 		if (dbias)
 			add_biases(&rows, dy, biases);
-		biases_add(gather, rows.first / PIXELS,
+		biases_add(igemm, rows.first / PIXELS,
 			   all - rows.first - (size_t)rows.count, biases,
 			   dbias);
 	}

@@ -1,4 +1,4 @@
-#include "backends/cpu/solvers/gather_conv.h"
+#include "backends/cpu/solvers/igemm_conv.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,34 +12,34 @@ static int32_t *allocate_places(int taps, int pixels)
 	return malloc((count ? count : 1) * sizeof(int32_t));
 }
 
-static void gather_close(struct gather *gather)
+static void igemm_close(struct igemm *igemm)
 {
-	free((void *)gather->table);
-	free((void *)gather->places);
-	free((void *)gather->spread);
+	free((void *)igemm->table);
+	free((void *)igemm->places);
+	free((void *)igemm->spread);
 }
 
 /* For each tap of a window, the input's pixel beneath it at each output. */
-static int open_forward(struct gather_conv *conv)
+static int open_forward(struct igemm_conv *conv)
 {
 	const int window = conv->window, width = conv->out.width;
 	const int joined = conv->joined;
-	struct gather *gather = &conv->forward;
+	struct igemm *igemm = &conv->forward;
 	int32_t *table, *places;
 
-	gather->taps = joined ? window : window * window;
-	gather->depth = joined ? window * conv->in.channels : conv->in.channels;
-	gather->outputs = conv->out.channels;
-	gather->pixels = conv->out.height * width;
-	gather->zeros = conv->zeros;
-	gather->table = table = allocate_places(gather->taps, gather->pixels);
-	gather->places = places = allocate_places(1, gather->pixels);
+	igemm->taps = joined ? window : window * window;
+	igemm->depth = joined ? window * conv->in.channels : conv->in.channels;
+	igemm->outputs = conv->out.channels;
+	igemm->pixels = conv->out.height * width;
+	igemm->zeros = conv->zeros;
+	igemm->table = table = allocate_places(igemm->taps, igemm->pixels);
+	igemm->places = places = allocate_places(1, igemm->pixels);
 	if (!table || !places)
 		return -1;
-	for (int p = 0; p < gather->pixels; p++)
+	for (int p = 0; p < igemm->pixels; p++)
 		places[p] = p * conv->out_stride;
-	for (int t = 0; t < gather->taps; t++)
-		for (int p = 0; p < gather->pixels; p++) {
+	for (int t = 0; t < igemm->taps; t++)
+		for (int p = 0; p < igemm->pixels; p++) {
 			const int pad = joined ? 0 : conv->pad;
 			const int row = p / width * conv->stride - pad +
 					(joined ? t : t / window);
@@ -54,7 +54,7 @@ static int open_forward(struct gather_conv *conv)
 				*table++ = row < 0 || row >= conv->in.height ||
 					   column < 0 ||
 					   column >= conv->in.width ?
-						   GATHER_ZEROS :
+						   IGEMM_ZEROS :
 						   (row * conv->in.width +
 						    column) * conv->in_stride;
 		}
@@ -68,8 +68,8 @@ static int count_pixels(int length, int first, int stride)
 }
 
 /* The output whose window has this tap (row by row) over the input's pixel
- * y, x, as a place in its plane; GATHER_ZEROS: there is none. */
-static int32_t place_over(const struct gather_conv *conv, int y, int x,
+ * y, x, as a place in its plane; IGEMM_ZEROS: there is none. */
+static int32_t place_over(const struct igemm_conv *conv, int y, int x,
 			  int tap)
 {
 	const int row = y + conv->pad - tap / conv->window;
@@ -77,28 +77,28 @@ static int32_t place_over(const struct gather_conv *conv, int y, int x,
 
 	if (row < 0 || row / conv->stride >= conv->out.height || column < 0 ||
 	    column / conv->stride >= conv->out.width)
-		return GATHER_ZEROS;
+		return IGEMM_ZEROS;
 	return (row / conv->stride * conv->out.width +
 		column / conv->stride) * conv->out_stride;
 }
 
-static int fill_class(const struct gather_conv *conv,
-		      struct gather_class *class, int first_row,
+static int fill_class(const struct igemm_conv *conv,
+		      struct igemm_class *class, int first_row,
 		      int first_column)
 {
 	const int rows = count_pixels(conv->in.height, first_row, conv->stride);
 	const int columns = count_pixels(conv->in.width, first_column,
 					 conv->stride);
-	struct gather *gather = &class->gather;
+	struct igemm *igemm = &class->igemm;
 	int32_t *table, *places;
 
-	gather->pixels = rows * columns;
-	gather->table = table = allocate_places(gather->taps, gather->pixels);
-	gather->places = places = allocate_places(1, gather->pixels);
+	igemm->pixels = rows * columns;
+	igemm->table = table = allocate_places(igemm->taps, igemm->pixels);
+	igemm->places = places = allocate_places(1, igemm->pixels);
 	if (!table || !places)
 		return -1;
-	for (int t = -1; t < gather->taps; t++)
-		for (int p = 0; p < gather->pixels; p++) {
+	for (int t = -1; t < igemm->taps; t++)
+		for (int p = 0; p < igemm->pixels; p++) {
 			const int y = first_row + p / columns * conv->stride;
 			const int x = first_column + p % columns * conv->stride;
 
@@ -114,25 +114,25 @@ static int fill_class(const struct gather_conv *conv,
 
 /* Pixels whose row and column are c / stride and c % stride modulo the stride,
  * and the places of the window that reach them. */
-static int open_class(struct gather_conv *conv, int c)
+static int open_class(struct igemm_conv *conv, int c)
 {
 	const int window = conv->window, stride = conv->stride;
 	const int first_row = c / stride, first_column = c % stride;
-	struct gather_class *class = &conv->classes[c];
-	struct gather *gather = &class->gather;
+	struct igemm_class *class = &conv->classes[c];
+	struct igemm *igemm = &class->igemm;
 
-	gather->depth = conv->out.channels;
-	gather->outputs = conv->in.channels;
-	gather->zeros = conv->zeros;
+	igemm->depth = conv->out.channels;
+	igemm->outputs = conv->in.channels;
+	igemm->zeros = conv->zeros;
 	class->taps = malloc((size_t)(window * window) * sizeof(int));
 	if (!class->taps)
 		return -1;
 	for (int t = window * window - 1; t >= 0; t--)
 		if ((first_row + conv->pad - t / window) % stride == 0 &&
 		    (first_column + conv->pad - t % window) % stride == 0)
-			class->taps[gather->taps++] = t;
+			class->taps[igemm->taps++] = t;
 	class->weights = conv->transposed;
-	conv->transposed += gather_weights(gather);
+	conv->transposed += igemm_weights(igemm);
 	return fill_class(conv, class, first_row, first_column);
 }
 
@@ -142,38 +142,38 @@ static int open_class(struct gather_conv *conv, int c)
 
 /* Whether windows can be added, as there is no padding and a place of them is a
  * whole part of a block, and cost less than classes of pixels. */
-static int windows_pay(const struct gather_conv *conv)
+static int windows_pay(const struct igemm_conv *conv)
 {
 	const double pixels = (double)conv->in.height * conv->in.width /
 			      (conv->stride * conv->stride);
-	const int outputs = gather_whole(conv->in.channels);
+	const int outputs = igemm_whole(conv->in.channels);
 
-	return !conv->pad && GATHER_BLOCK % outputs == 0 &&
+	return !conv->pad && IGEMM_BLOCK % outputs == 0 &&
 	       conv->in_stride >= outputs &&
 	       pixels > ADDED_COST * conv->forward.pixels;
 }
 
 /* From each pixel of the output, all places of its window. */
-static int open_windows(struct gather_conv *conv)
+static int open_windows(struct igemm_conv *conv)
 {
 	const int window = conv->window, count = window * window;
-	const int each = gather_whole(conv->in.channels) / GATHER_LANES;
-	struct gather_class *class = conv->classes;
-	struct gather *gather = &class->gather;
+	const int each = igemm_whole(conv->in.channels) / IGEMM_LANES;
+	struct igemm_class *class = conv->classes;
+	struct igemm *igemm = &class->igemm;
 	int32_t *table, *places, *spread;
 
-	gather->taps = 1;
-	gather->depth = conv->out.channels;
-	gather->outputs = count * gather_whole(conv->in.channels);
-	gather->pixels = conv->forward.pixels;
-	gather->zeros = conv->zeros;
-	gather->channels = conv->in.channels;
-	gather->table = table = allocate_places(1, gather->pixels);
-	gather->places = places = allocate_places(1, gather->pixels);
-	gather->spread = spread = allocate_places(count, each);
+	igemm->taps = 1;
+	igemm->depth = conv->out.channels;
+	igemm->outputs = count * igemm_whole(conv->in.channels);
+	igemm->pixels = conv->forward.pixels;
+	igemm->zeros = conv->zeros;
+	igemm->channels = conv->in.channels;
+	igemm->table = table = allocate_places(1, igemm->pixels);
+	igemm->places = places = allocate_places(1, igemm->pixels);
+	igemm->spread = spread = allocate_places(count, each);
 	if (!table || !places || !spread)
 		return -1;
-	for (int p = 0; p < gather->pixels; p++) {
+	for (int p = 0; p < igemm->pixels; p++) {
 		table[p] = p * conv->out_stride;
 		places[p] = (p / conv->out.width * conv->in.width +
 			     p % conv->out.width) * conv->stride *
@@ -182,16 +182,16 @@ static int open_windows(struct gather_conv *conv)
 	for (int t = 0; t < count; t++)
 		for (int v = 0; v < each; v++)
 			*spread++ = (t / window * conv->in.width + t % window) *
-				    conv->in_stride + v * GATHER_LANES;
-	conv->transposed = gather_weights(gather);
+				    conv->in_stride + v * IGEMM_LANES;
+	conv->transposed = igemm_weights(igemm);
 	return 0;
 }
 
-static int open_classes(struct gather_conv *conv, enum gather_dx dx)
+static int open_classes(struct igemm_conv *conv, enum igemm_dx dx)
 {
 	int count = conv->stride * conv->stride;
 
-	conv->adds_windows = dx == GATHER_DX_CHEAPEST && windows_pay(conv);
+	conv->adds_windows = dx == IGEMM_DX_CHEAPEST && windows_pay(conv);
 	if (conv->adds_windows)
 		count = 1;
 	conv->classes = calloc((size_t)count, sizeof(*conv->classes));
@@ -206,16 +206,16 @@ static int open_classes(struct gather_conv *conv, enum gather_dx dx)
 	return 0;
 }
 
-int gather_conv_open(struct gather_conv *conv, const struct layer *layer,
+int igemm_conv_open(struct igemm_conv *conv, const struct layer *layer,
 		     struct shape in, int in_stride, int out_stride, int joined,
-		     enum gather_dx dx)
+		     enum igemm_dx dx)
 {
 	const struct shape out = layer_output(layer, in);
 	const int most = out.channels > in.channels ? out.channels :
 						      in.channels;
 	const int stride = layer_stride_within(layer, in);
 
-	*conv = (struct gather_conv){
+	*conv = (struct igemm_conv){
 		.in = in, .out = out,
 		.window = layer->window, .stride = stride, .pad = layer->pad,
 		.in_stride = in_stride, .out_stride = out_stride,
@@ -224,30 +224,30 @@ int gather_conv_open(struct gather_conv *conv, const struct layer *layer,
 	conv->zeros = host_allocate((size_t)most * sizeof(float));
 	if (!conv->zeros || open_forward(conv))
 		return -1;
-	return dx == GATHER_DX_NONE ? 0 : open_classes(conv, dx);
+	return dx == IGEMM_DX_NONE ? 0 : open_classes(conv, dx);
 }
 
-int gather_folded_window(const struct layer *layer, struct shape in)
+int igemm_folded_window(const struct layer *layer, struct shape in)
 {
 	const int stride = layer_stride_within(layer, in);
 
 	return (layer->window + stride - 1) / stride;
 }
 
-void gather_conv_fold(struct gather_conv *conv, const struct layer *layer,
+void igemm_conv_fold(struct igemm_conv *conv, const struct layer *layer,
 		      struct shape in, int out_stride)
 {
 	const struct shape out = layer_output(layer, in);
 	const int stride = layer_stride_within(layer, in);
-	const int window = gather_folded_window(layer, in);
+	const int window = igemm_folded_window(layer, in);
 	const struct shape folded = { in.channels * stride * stride,
 				      out.height + window - 1,
 				      out.width + window - 1 };
 
-	*conv = (struct gather_conv){
+	*conv = (struct igemm_conv){
 		.in = in, .out = out, .window = layer->window,
 		.stride = stride, .pad = layer->pad,
-		.in_stride = gather_whole(folded.channels),
+		.in_stride = igemm_whole(folded.channels),
 		.out_stride = out_stride,
 		.folded = folded, .folded_window = window,
 		.forward = { .taps = window * window,
@@ -257,26 +257,26 @@ void gather_conv_fold(struct gather_conv *conv, const struct layer *layer,
 	};
 }
 
-static size_t table_bytes(const struct gather *gather)
+static size_t table_bytes(const struct igemm *igemm)
 {
-	return (size_t)(gather->taps + 1) * (size_t)gather->pixels *
+	return (size_t)(igemm->taps + 1) * (size_t)igemm->pixels *
 	       sizeof(int32_t);
 }
 
-size_t gather_conv_tables(const struct gather_conv *conv)
+size_t igemm_conv_tables(const struct igemm_conv *conv)
 {
 	size_t bytes = conv->folded_window ? 0 : table_bytes(&conv->forward);
 
 	for (int c = 0; c < conv->class_count; c++)
-		bytes += table_bytes(&conv->classes[c].gather);
+		bytes += table_bytes(&conv->classes[c].igemm);
 	return bytes;
 }
 
-void gather_conv_close(struct gather_conv *conv)
+void igemm_conv_close(struct igemm_conv *conv)
 {
-	gather_close(&conv->forward);
+	igemm_close(&conv->forward);
 	for (int c = 0; c < conv->class_count; c++) {
-		gather_close(&conv->classes[c].gather);
+		igemm_close(&conv->classes[c].igemm);
 		free(conv->classes[c].taps);
 	}
 	free(conv->classes);
@@ -284,18 +284,18 @@ void gather_conv_close(struct gather_conv *conv)
 }
 
 /* Of a place of the window, or one that rounding has added. */
-static size_t folded_weight_at(const struct gather_conv *conv, int output,
+static size_t folded_weight_at(const struct igemm_conv *conv, int output,
 			       int channel, int row, int column)
 {
 	const int stride = conv->stride;
 	const int tap = row / stride * conv->folded_window + column / stride;
 	const int in_pixel = row % stride * stride + column % stride;
 
-	return gather_weight_at(&conv->forward, output, tap,
+	return igemm_weight_at(&conv->forward, output, tap,
 				channel * stride * stride + in_pixel);
 }
 
-void gather_conv_clear_unused(const struct gather_conv *conv, float *dw)
+void igemm_conv_clear_unused(const struct igemm_conv *conv, float *dw)
 {
 	const int side = conv->folded_window * conv->stride;
 
@@ -307,36 +307,36 @@ void gather_conv_clear_unused(const struct gather_conv *conv, float *dw)
 							    c)] = 0;
 }
 
-size_t gather_conv_weight_at(const struct gather_conv *conv, int output,
+size_t igemm_conv_weight_at(const struct igemm_conv *conv, int output,
 			     int channel, int row, int column)
 {
 	if (conv->folded_window)
 		return folded_weight_at(conv, output, channel, row, column);
 	if (conv->joined)
-		return gather_weight_at(&conv->forward, output, row,
+		return igemm_weight_at(&conv->forward, output, row,
 					column * conv->in.channels + channel);
-	return gather_weight_at(&conv->forward, output,
+	return igemm_weight_at(&conv->forward, output,
 				row * conv->window + column, channel);
 }
 
-static size_t rounded_bytes(const struct gather *gather)
+static size_t rounded_bytes(const struct igemm *igemm)
 {
-	return gather_rounded(gather) + gather_rounded_rows(gather);
+	return igemm_rounded(igemm) + igemm_rounded_rows(igemm);
 }
 
-size_t gather_conv_rounded(const struct gather_conv *conv)
+size_t igemm_conv_rounded(const struct igemm_conv *conv)
 {
 	size_t most = rounded_bytes(&conv->forward);
 
 	for (int c = 0; c < conv->class_count; c++) {
-		const size_t bytes = rounded_bytes(&conv->classes[c].gather);
+		const size_t bytes = rounded_bytes(&conv->classes[c].igemm);
 
 		most = bytes > most ? bytes : most;
 	}
 	return most;
 }
 
-size_t gather_conv_joined_size(const struct gather_conv *conv)
+size_t igemm_conv_joined_size(const struct igemm_conv *conv)
 {
 	if (conv->folded_window)
 		return (size_t)conv->folded.height *
@@ -376,7 +376,7 @@ static void fold_any_row(int stride, const float *from, size_t by_pixel,
 }
 
 /* What windows do not reach, at the right and below, is left out. */
-static void fold(const struct gather_conv *conv, const float *from,
+static void fold(const struct igemm_conv *conv, const float *from,
 		 size_t by_channel, size_t by_pixel, float *to)
 {
 	const int stride = conv->stride, square = stride * stride;
@@ -402,7 +402,7 @@ static void fold(const struct gather_conv *conv, const float *from,
 					(y + conv->pad) % stride * stride);
 }
 
-void gather_conv_join(const struct gather_conv *conv, const float *from,
+void igemm_conv_join(const struct igemm_conv *conv, const float *from,
 		      size_t by_channel, size_t by_pixel, float *to)
 {
 	const int channels = conv->in.channels;
@@ -422,38 +422,38 @@ void gather_conv_join(const struct gather_conv *conv, const float *from,
 
 /* Of one place of the window, to a tap of a class and its outputs from one
  * on, which is 0 but where windows are added. */
-static void transpose_tap(const struct gather_conv *conv,
-			  const struct gather_kernels *kernels,
+static void transpose_tap(const struct igemm_conv *conv,
+			  const struct igemm_kernels *kernels,
 			  const float *weights, int tap,
-			  const struct gather_class *class, int to_tap,
+			  const struct igemm_class *class, int to_tap,
 			  int first, float *transposed)
 {
-	const struct gather *forward = &conv->forward;
-	const struct gather *back = &class->gather;
+	const struct igemm *forward = &conv->forward;
+	const struct igemm *back = &class->igemm;
 	const int row = tap / conv->window, column = tap % conv->window;
 
-	for (int o = 0; o < forward->outputs; o += GATHER_BLOCK)
-		for (int c = 0; c < conv->in.channels; c += GATHER_BLOCK) {
+	for (int o = 0; o < forward->outputs; o += IGEMM_BLOCK)
+		for (int c = 0; c < conv->in.channels; c += IGEMM_BLOCK) {
 			const int outputs = forward->outputs - o;
 			const int channels = conv->in.channels - c;
 			const int at = first + c;
-			const int block = at / GATHER_BLOCK * GATHER_BLOCK;
+			const int block = at / IGEMM_BLOCK * IGEMM_BLOCK;
 
 			kernels->transpose(
-				weights + gather_conv_weight_at(conv, o, c, row,
+				weights + igemm_conv_weight_at(conv, o, c, row,
 								column),
-				(size_t)gather_width(forward, o),
-				channels < GATHER_BLOCK ? channels :
-							  GATHER_BLOCK,
-				outputs < GATHER_BLOCK ? outputs : GATHER_BLOCK,
+				(size_t)igemm_width(forward, o),
+				channels < IGEMM_BLOCK ? channels :
+							  IGEMM_BLOCK,
+				outputs < IGEMM_BLOCK ? outputs : IGEMM_BLOCK,
 				transposed + class->weights +
-					gather_weight_at(back, at, to_tap, o),
-				(size_t)gather_width(back, block));
+					igemm_weight_at(back, at, to_tap, o),
+				(size_t)igemm_width(back, block));
 		}
 }
 
-void gather_conv_transpose(const struct gather_conv *conv,
-			   const struct gather_kernels *kernels,
+void igemm_conv_transpose(const struct igemm_conv *conv,
+			   const struct igemm_kernels *kernels,
 			   const float *weights, float *transposed)
 {
 	const int places = conv->window * conv->window;
@@ -461,19 +461,19 @@ void gather_conv_transpose(const struct gather_conv *conv,
 	if (conv->adds_windows) {
 		for (int t = 0; t < places; t++)
 			transpose_tap(conv, kernels, weights, t, conv->classes,
-				      0, t * gather_whole(conv->in.channels),
+				      0, t * igemm_whole(conv->in.channels),
 				      transposed);
 		return;
 	}
 	for (int c = 0; c < conv->class_count; c++)
-		for (int t = 0; t < conv->classes[c].gather.taps; t++)
+		for (int t = 0; t < conv->classes[c].igemm.taps; t++)
 			transpose_tap(conv, kernels, weights,
 				      conv->classes[c].taps[t],
 				      &conv->classes[c], t, 0, transposed);
 }
 
-static void clear_dx(const struct gather_conv *conv,
-		     const struct gather_batch *batch, float *dx)
+static void clear_dx(const struct igemm_conv *conv,
+		     const struct igemm_batch *batch, float *dx)
 {
 	const int pixels = conv->in.height * conv->in.width;
 
@@ -483,17 +483,17 @@ static void clear_dx(const struct gather_conv *conv,
 			       (size_t)conv->in.channels * sizeof(float));
 }
 
-void gather_conv_dx(const struct gather_conv *conv,
-		    const struct gather_kernels *kernels,
-		    const struct gather_batch *batch, const float *transposed,
+void igemm_conv_dx(const struct igemm_conv *conv,
+		    const struct igemm_kernels *kernels,
+		    const struct igemm_batch *batch, const float *transposed,
 		    int adds, float *dx, void *scratch)
 {
-	const struct gather_end end = { .adds = adds || conv->adds_windows };
+	const struct igemm_end end = { .adds = adds || conv->adds_windows };
 
 	if (conv->adds_windows && !adds)
 		clear_dx(conv, batch, dx);
 	for (int c = 0; c < conv->class_count; c++)
-		kernels->multiply(&conv->classes[c].gather, batch,
+		kernels->multiply(&conv->classes[c].igemm, batch,
 				  transposed + conv->classes[c].weights,
 				  &end, dx, scratch);
 }
