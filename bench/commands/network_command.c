@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/launch/sweep.h"
+#include "bench/launch/allreduce_bench.h"
 #include "bench/plan/plugin_file.h"
 #include "bench/plan/ranks.h"
 #include "bench/plan/target.h"
@@ -19,7 +19,7 @@
 /* Those that were asked for, and their rows. */
 struct networks {
 	struct target targets[MOST_TARGETS];
-	struct network_row rows[MOST_TARGETS][SWEEP_SIZES];
+	struct network_row rows[MOST_TARGETS][ALLREDUCE_SIZES];
 	int count;
 };
 
@@ -110,7 +110,7 @@ static int measure(struct networks *networks, const struct options *options,
 		struct options own = *options;
 
 		target_options_trim(&own, &networks->targets[t]);
-		if (!sweep_start(&networks->targets[t], own.hosts,
+		if (!allreduce_bench_start(&networks->targets[t], own.hosts,
 				 networks->rows[networks->count], &why)) {
 			networks->count++;
 			continue;
@@ -125,21 +125,21 @@ static int measure(struct networks *networks, const struct options *options,
 static void fill_line(const struct grid *grid, int at,
 		      const struct network_row *rows)
 {
-	struct network_point points[SWEEP_SIZES];
+	struct network_point points[ALLREDUCE_SIZES];
 	struct network_fit fit;
 
-	for (int s = 0; s < SWEEP_SIZES; s++)
+	for (int s = 0; s < ALLREDUCE_SIZES; s++)
 		points[s] = (struct network_point){
 			(double)rows[s].vector_bytes, rows[s].median_s };
-	fit = network_fit(points, SWEEP_SIZES);
+	fit = network_fit(points, ALLREDUCE_SIZES);
 	snprintf(grid->labels[at], GRID_TEXT, "%s, %ld ranks",
 		 rows->transport, rows->ranks);
 	grid_set_number(grid, at, 0, 1e6 * fit.link.latency_s, 1);
 	grid_set_number(grid, at, 1, 1e-9 * fit.link.bytes_per_s, 3);
 	grid_set_number(grid, at, 2, 100 * fit.error, 0);
 	grid_set_number(grid, at, 3, 1e6 * rows[0].median_s, 0);
-	grid_set_number(grid, at, 4, 1e3 * rows[SWEEP_SIZES - 5].median_s, 2);
-	grid_set_number(grid, at, 5, 1e3 * rows[SWEEP_SIZES - 1].median_s, 1);
+	grid_set_number(grid, at, 4, 1e3 * rows[ALLREDUCE_SIZES - 5].median_s, 2);
+	grid_set_number(grid, at, 5, 1e3 * rows[ALLREDUCE_SIZES - 1].median_s, 1);
 }
 
 static int print_table(FILE *out, const struct networks *networks,
@@ -176,11 +176,11 @@ static int measure_here(struct networks *networks, const char *hosts, FILE *out,
 	struct target *target = &networks->targets[0];
 	const int rank = ranks_own(target);
 
-	if (sweep_measure(target, hosts, networks->rows[0], err))
+	if (allreduce_bench_measure(target, hosts, networks->rows[0], err))
 		return -1;
 	if (!rank)
 		csv_write_rows(out, &network_rows, networks->rows[0],
-			       SWEEP_SIZES);
+			       ALLREDUCE_SIZES);
 	return 0;
 }
 
@@ -199,7 +199,7 @@ static int publish(const struct networks *networks,
 		   const struct options *options, FILE *out, struct error *err)
 {
 	const char *path = options->export_csv;
-	const size_t rows = (size_t)networks->count * SWEEP_SIZES;
+	const size_t rows = (size_t)networks->count * ALLREDUCE_SIZES;
 
 	if (path && !strcmp(path, "-"))
 		csv_write_rows(out, &network_rows, networks->rows, rows);

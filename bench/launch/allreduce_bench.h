@@ -2,21 +2,21 @@
  * How long the all-reduce of training takes, over sizes of vectors: that of a
  * target's transport, with as many ranks as it has cores.
  */
-#ifndef BENCH_LAUNCH_SWEEP_H
-#define BENCH_LAUNCH_SWEEP_H
+#ifndef BENCH_LAUNCH_ALLREDUCE_BENCH_H
+#define BENCH_LAUNCH_ALLREDUCE_BENCH_H
 
 #include "backends/contract/error.h"
 #include "bench/plan/target.h"
 #include "bench/record/network.h"
 
-enum { SWEEP_SIZES = 13 }; /* of vectors: 4 KiB to 16 MiB */
+enum { ALLREDUCE_SIZES = 13 }; /* of vectors: 4 KiB to 16 MiB */
 
 /*
  * In this process, whose CPUs are then those of so many cores; where another
  * program starts the ranks, each of them calls it. hosts is for the rows, which
- * the first rank fills: SWEEP_SIZES of them. The process has opened no device.
+ * the first rank fills: ALLREDUCE_SIZES of them. The process has opened no device.
  */
-int sweep_measure(struct target *target, const char *hosts,
+int allreduce_bench_measure(struct target *target, const char *hosts,
 		  struct network_row *rows, struct error *err);
 
 /*
@@ -24,7 +24,7 @@ int sweep_measure(struct target *target, const char *hosts,
  * target has ranks, on these hosts; NULL: this one. ERROR_STOPPED: a signal
  * came (bench/system/interrupt.h).
  */
-int sweep_start(const struct target *target, const char *hosts,
+int allreduce_bench_start(const struct target *target, const char *hosts,
 		struct network_row *rows, struct error *err);
 
 #endif

@@ -1,4 +1,4 @@
-#include "bench/launch/sweep.h"
+#include "bench/launch/allreduce_bench.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ struct sweep {
 		size_t bytes;
 		int count;
 		double times[MOST_RUNS];
-	} sizes[SWEEP_SIZES];
+	} sizes[ALLREDUCE_SIZES];
 };
 
 /* What a rank has of its own. */
@@ -95,7 +95,7 @@ static int time_size(struct group *group, const struct memory *memory,
 static int time_sizes(struct group *group, const struct memory *memory,
 		      struct sweep *sweep, struct error *err)
 {
-	for (int s = 0; s < SWEEP_SIZES; s++)
+	for (int s = 0; s < ALLREDUCE_SIZES; s++)
 		if (time_size(group, memory, &sweep->sizes[s], err))
 			return -1;
 	return 0;
@@ -105,7 +105,7 @@ static int time_sizes(struct group *group, const struct memory *memory,
 static int sweep_body(struct group *group, void *context, struct error *err)
 {
 	struct sweep *sweep = context;
-	const size_t most = sweep->sizes[SWEEP_SIZES - 1].bytes;
+	const size_t most = sweep->sizes[ALLREDUCE_SIZES - 1].bytes;
 	char *own = malloc(SCRATCH + most);
 	struct memory memory = { (float *)(own + SCRATCH), own };
 	int failed;
@@ -144,7 +144,7 @@ static void describe(struct network_row *row, const struct target *target,
 static void fill_rows(struct sweep *sweep, const struct network_row *start,
 		      struct network_row *rows)
 {
-	for (int s = 0; s < SWEEP_SIZES; s++) {
+	for (int s = 0; s < ALLREDUCE_SIZES; s++) {
 		struct sweep_size *size = &sweep->sizes[s];
 		const struct stats stats = stats_compute(
 			size->times, (size_t)size->count);
@@ -167,7 +167,7 @@ static int launch(const struct target *target, struct sweep *sweep,
 				       .caught = interrupt_signal };
 	size_t bytes = SMALLEST;
 
-	for (int s = 0; s < SWEEP_SIZES; s++, bytes *= STEP)
+	for (int s = 0; s < ALLREDUCE_SIZES; s++, bytes *= STEP)
 		sweep->sizes[s].bytes = bytes;
 	return group_launch(target->transport, target->cores, &job, err);
 }
@@ -185,7 +185,7 @@ static void say_once(const struct target *target, int joined, struct error *err)
 			  cause.message);
 }
 
-int sweep_measure(struct target *target, const char *hosts,
+int allreduce_bench_measure(struct target *target, const char *hosts,
 		  struct network_row *rows, struct error *err)
 {
 	struct sweep *sweep = calloc(1, sizeof(*sweep));
@@ -225,12 +225,12 @@ static int read_rows(int descriptor, const struct target *target,
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", descriptor);
 	if (csv_read(path, &network_rows, &found, &count, err))
 		return -1;
-	if (count == SWEEP_SIZES)
-		memcpy(rows, found, SWEEP_SIZES * sizeof(*rows));
+	if (count == ALLREDUCE_SIZES)
+		memcpy(rows, found, ALLREDUCE_SIZES * sizeof(*rows));
 	free(found);
-	return count == SWEEP_SIZES ? 0 :
+	return count == ALLREDUCE_SIZES ? 0 :
 		error_set(err, ERROR_FAILED, "%s: %zu rows came of the sweep "
-			  "instead of %d", target->name, count, SWEEP_SIZES);
+			  "instead of %d", target->name, count, ALLREDUCE_SIZES);
 }
 
 /* What the processes say in the file; lines of no failure are passed on. */
@@ -279,7 +279,7 @@ static int run_processes(const struct target *target, const char *hosts,
 			 status.signal ? status.signal : status.code);
 }
 
-int sweep_start(const struct target *target, const char *hosts,
+int allreduce_bench_start(const struct target *target, const char *hosts,
 		struct network_row *rows, struct error *err)
 {
 	const int printed = memfd_create("bench-sweep", MFD_CLOEXEC);
