@@ -216,9 +216,9 @@ static struct header *header_of(const struct cpu_factors *joint,
 }
 
 void cpu_factors_backward(struct cpu_program *program,
-			const struct linear_step *linear,
-			const struct linear_batch *batch,
-			const struct linear_flow *flow)
+			  const struct linear_step *linear,
+			  const struct linear_batch *batch,
+			  const struct linear_flow *flow)
 {
 	const struct cpu_factors *joint = program->joint;
 	const struct cpu_factors_layer *layer = linear->joint;
@@ -291,7 +291,8 @@ static void update_layer(struct cpu_program *program,
 			 CPU_PART_JOINT + layer->linear->step.index);
 }
 
-void cpu_factors_update(struct cpu_program *program, const struct update *update)
+void cpu_factors_update(struct cpu_program *program,
+			const struct update *update)
 {
 	struct cpu_factors_layer *layer = program->joint->layers;
 

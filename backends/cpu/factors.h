@@ -84,12 +84,13 @@ int cpu_factors_share(struct cpu_program *program, struct error *err);
 
 /* The layer's own backward pass, but for what cores make together. */
 void cpu_factors_backward(struct cpu_program *program,
-			const struct linear_step *linear,
-			const struct linear_batch *batch,
-			const struct linear_flow *flow);
+			  const struct linear_step *linear,
+			  const struct linear_batch *batch,
+			  const struct linear_flow *flow);
 /* Before a gradient, which leaves nothing of a batch without samples. */
 void cpu_factors_begin(struct cpu_program *program);
 /* Of what is behind program->reduced: see update of struct backend. */
-void cpu_factors_update(struct cpu_program *program, const struct update *update);
+void cpu_factors_update(struct cpu_program *program,
+			const struct update *update);
 
 #endif

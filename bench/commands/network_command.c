@@ -138,8 +138,9 @@ static void fill_line(const struct grid *grid, int at,
 	grid_set_number(grid, at, 1, 1e-9 * fit.link.bytes_per_s, 3);
 	grid_set_number(grid, at, 2, 100 * fit.error, 0);
 	grid_set_number(grid, at, 3, 1e6 * rows[0].median_s, 0);
-	grid_set_number(grid, at, 4, 1e3 * rows[ALLREDUCE_SIZES - 5].median_s, 2);
-	grid_set_number(grid, at, 5, 1e3 * rows[ALLREDUCE_SIZES - 1].median_s, 1);
+	rows += ALLREDUCE_SIZES;
+	grid_set_number(grid, at, 4, 1e3 * rows[-5].median_s, 2);
+	grid_set_number(grid, at, 5, 1e3 * rows[-1].median_s, 1);
 }
 
 static int print_table(FILE *out, const struct networks *networks,

@@ -186,7 +186,7 @@ static void say_once(const struct target *target, int joined, struct error *err)
 }
 
 int allreduce_bench_measure(struct target *target, const char *hosts,
-		  struct network_row *rows, struct error *err)
+			    struct network_row *rows, struct error *err)
 {
 	struct sweep *sweep = calloc(1, sizeof(*sweep));
 	struct network_row start;
@@ -230,7 +230,8 @@ static int read_rows(int descriptor, const struct target *target,
 	free(found);
 	return count == ALLREDUCE_SIZES ? 0 :
 		error_set(err, ERROR_FAILED, "%s: %zu rows came of the sweep "
-			  "instead of %d", target->name, count, ALLREDUCE_SIZES);
+			  "instead of %d", target->name, count,
+			  ALLREDUCE_SIZES);
 }
 
 /* What the processes say in the file; lines of no failure are passed on. */
@@ -280,7 +281,7 @@ static int run_processes(const struct target *target, const char *hosts,
 }
 
 int allreduce_bench_start(const struct target *target, const char *hosts,
-		struct network_row *rows, struct error *err)
+			  struct network_row *rows, struct error *err)
 {
 	const int printed = memfd_create("bench-sweep", MFD_CLOEXEC);
 	const int said = memfd_create("bench-sweep", MFD_CLOEXEC);

@@ -14,10 +14,11 @@ enum { ALLREDUCE_SIZES = 13 }; /* of vectors: 4 KiB to 16 MiB */
 /*
  * In this process, whose CPUs are then those of so many cores; where another
  * program starts the ranks, each of them calls it. hosts is for the rows, which
- * the first rank fills: ALLREDUCE_SIZES of them. The process has opened no device.
+ * the first rank fills: ALLREDUCE_SIZES of them. The process has opened no
+ * device.
  */
 int allreduce_bench_measure(struct target *target, const char *hosts,
-		  struct network_row *rows, struct error *err);
+			    struct network_row *rows, struct error *err);
 
 /*
  * The same by a process of its own, `bench env --network`, or by as many as the
@@ -25,6 +26,6 @@ int allreduce_bench_measure(struct target *target, const char *hosts,
  * came (bench/system/interrupt.h).
  */
 int allreduce_bench_start(const struct target *target, const char *hosts,
-		struct network_row *rows, struct error *err);
+			  struct network_row *rows, struct error *err);
 
 #endif

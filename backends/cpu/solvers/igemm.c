@@ -18,7 +18,7 @@
 #define LEAST_RUN 8 /* values of a row of the window */
 
 int igemm_takes_conv(const struct graph *graph, int first,
-		      const struct program_options *options, const char **why)
+		     const struct program_options *options, const char **why)
 {
 	static const enum layer_kind trained[] = { LAYER_CONV, LAYER_RELU };
 	static const enum layer_kind inferred[] = { LAYER_CONV, LAYER_ADD,
@@ -85,7 +85,7 @@ static int is_copied(const struct igemm_conv *conv)
 }
 
 void igemm_lay_out_parameters(struct cpu_program *program,
-			       struct igemm_step *igemm)
+			      struct igemm_step *igemm)
 {
 	struct cpu_step *step = &igemm->step;
 
@@ -115,7 +115,7 @@ static int joins(const struct cpu_step *step, const struct node *node)
 }
 
 int igemm_lay_out_conv(struct cpu_program *program, struct cpu_step *step,
-			enum igemm_dx dx)
+		       enum igemm_dx dx)
 {
 	struct igemm_step *igemm = (struct igemm_step *)step;
 	const struct node *node = cpu_node(program, step->first);
@@ -255,8 +255,8 @@ static void copy_folded(const struct igemm_conv *conv, float *own, float *flat,
 }
 
 void igemm_copy_conv(const struct cpu_program *program,
-		      const struct cpu_step *step, float *own, float *flat,
-		      int to_own)
+		     const struct cpu_step *step, float *own, float *flat,
+		     int to_own)
 {
 	const struct igemm_step *igemm = (const struct igemm_step *)step;
 	const struct igemm_conv *conv = &igemm->conv;
@@ -311,7 +311,7 @@ static void copy_linear(const struct cpu_program *program,
 }
 
 float *igemm_bias(const struct cpu_program *program,
-		   const struct igemm_step *igemm, float *vector)
+		  const struct igemm_step *igemm, float *vector)
 {
 	return cpu_node(program, igemm->step.first)->has_bias ?
 		       vector + igemm->bias : NULL;
@@ -359,8 +359,8 @@ void igemm_bring_other(const struct igemm_step *igemm, int count)
 }
 
 struct igemm_moments igemm_begin_moments(const struct cpu_program *program,
-					   const struct cpu_step *step,
-					   const struct cpu_pass *pass)
+					 const struct cpu_step *step,
+					 const struct cpu_pass *pass)
 {
 	const int wanted = pass->training && step->out->moments;
 
@@ -488,7 +488,7 @@ static void backward(struct cpu_program *program, struct cpu_step *step,
 }
 
 void igemm_decide(const struct cpu_program *program,
-		   const struct cpu_step *step, int row, uint8_t *values)
+		  const struct cpu_step *step, int row, uint8_t *values)
 {
 	(void)row;
 	cpu_decide_relu(program, step->out, values);
@@ -502,7 +502,7 @@ static double products(const struct igemm *igemm)
 }
 
 void igemm_work(const struct cpu_program *program, const struct cpu_step *step,
-		 double forward, double back, struct profile_part *parts)
+		double forward, double back, struct profile_part *parts)
 {
 	const struct node *node = cpu_node(program, step->first);
 	const double count = work_samples(program);

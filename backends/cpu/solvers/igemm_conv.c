@@ -207,8 +207,8 @@ static int open_classes(struct igemm_conv *conv, enum igemm_dx dx)
 }
 
 int igemm_conv_open(struct igemm_conv *conv, const struct layer *layer,
-		     struct shape in, int in_stride, int out_stride, int joined,
-		     enum igemm_dx dx)
+		    struct shape in, int in_stride, int out_stride, int joined,
+		    enum igemm_dx dx)
 {
 	const struct shape out = layer_output(layer, in);
 	const int most = out.channels > in.channels ? out.channels :
@@ -235,7 +235,7 @@ int igemm_folded_window(const struct layer *layer, struct shape in)
 }
 
 void igemm_conv_fold(struct igemm_conv *conv, const struct layer *layer,
-		      struct shape in, int out_stride)
+		     struct shape in, int out_stride)
 {
 	const struct shape out = layer_output(layer, in);
 	const int stride = layer_stride_within(layer, in);
@@ -308,7 +308,7 @@ void igemm_conv_clear_unused(const struct igemm_conv *conv, float *dw)
 }
 
 size_t igemm_conv_weight_at(const struct igemm_conv *conv, int output,
-			     int channel, int row, int column)
+			    int channel, int row, int column)
 {
 	if (conv->folded_window)
 		return folded_weight_at(conv, output, channel, row, column);
@@ -403,7 +403,7 @@ static void fold(const struct igemm_conv *conv, const float *from,
 }
 
 void igemm_conv_join(const struct igemm_conv *conv, const float *from,
-		      size_t by_channel, size_t by_pixel, float *to)
+		     size_t by_channel, size_t by_pixel, float *to)
 {
 	const int channels = conv->in.channels;
 	const int edge = conv->pad * channels;
@@ -453,8 +453,8 @@ static void transpose_tap(const struct igemm_conv *conv,
 }
 
 void igemm_conv_transpose(const struct igemm_conv *conv,
-			   const struct igemm_kernels *kernels,
-			   const float *weights, float *transposed)
+			  const struct igemm_kernels *kernels,
+			  const float *weights, float *transposed)
 {
 	const int places = conv->window * conv->window;
 
@@ -484,9 +484,9 @@ static void clear_dx(const struct igemm_conv *conv,
 }
 
 void igemm_conv_dx(const struct igemm_conv *conv,
-		    const struct igemm_kernels *kernels,
-		    const struct igemm_batch *batch, const float *transposed,
-		    int adds, float *dx, void *scratch)
+		   const struct igemm_kernels *kernels,
+		   const struct igemm_batch *batch, const float *transposed,
+		   int adds, float *dx, void *scratch)
 {
 	const struct igemm_end end = { .adds = adds || conv->adds_windows };
 

@@ -60,11 +60,11 @@ struct igemm_conv {
 /* What layer makes of planes; joined or not, as the caller can. On failure,
  * to be closed as well. */
 int igemm_conv_open(struct igemm_conv *conv, const struct layer *layer,
-		     struct shape in, int in_stride, int out_stride, int joined,
-		     enum igemm_dx dx);
+		    struct shape in, int in_stride, int out_stride, int joined,
+		    enum igemm_dx dx);
 /* The same of planes that are folded; allocates nothing. */
 void igemm_conv_fold(struct igemm_conv *conv, const struct layer *layer,
-		      struct shape in, int out_stride);
+		     struct shape in, int out_stride);
 void igemm_conv_close(struct igemm_conv *conv);
 
 /* Bytes of the tables of places. */
@@ -76,7 +76,7 @@ int igemm_folded_window(const struct layer *layer, struct shape in);
 /* Where the weight between an output and a place of the window is: each index
  * but the output adds so many times the same, unless it is folded. */
 size_t igemm_conv_weight_at(const struct igemm_conv *conv, int output,
-			     int channel, int row, int column);
+			    int channel, int row, int column);
 
 /* Of the product that has most, with igemm_rounded_rows(). */
 size_t igemm_conv_rounded(const struct igemm_conv *conv);
@@ -91,18 +91,18 @@ size_t igemm_conv_joined_size(const struct igemm_conv *conv);
  * are by_channel floats apart, and pixels by_pixel.
  */
 void igemm_conv_join(const struct igemm_conv *conv, const float *from,
-		      size_t by_channel, size_t by_pixel, float *to);
+		     size_t by_channel, size_t by_pixel, float *to);
 
 /* Weights as igemm_conv_dx() wants them; of outputs that are padding there may
  * be anything. */
 void igemm_conv_transpose(const struct igemm_conv *conv,
-			   const struct igemm_kernels *kernels,
-			   const float *weights, float *transposed);
+			  const struct igemm_kernels *kernels,
+			  const float *weights, float *transposed);
 /* dx, stored or added, from dy, which is the batch's input; scratch as the
  * kernels want it. */
 void igemm_conv_dx(const struct igemm_conv *conv,
-		    const struct igemm_kernels *kernels,
-		    const struct igemm_batch *batch, const float *transposed,
-		    int adds, float *dx, void *scratch);
+		   const struct igemm_kernels *kernels,
+		   const struct igemm_batch *batch, const float *transposed,
+		   int adds, float *dx, void *scratch);
 
 #endif

@@ -77,7 +77,7 @@ static inline size_t igemm_weights(const struct igemm *igemm)
 }
 
 static inline size_t igemm_weight_at(const struct igemm *igemm, int output,
-				      int tap, int k)
+				     int tap, int k)
 {
 	const int first = output / IGEMM_BLOCK * IGEMM_BLOCK;
 	const size_t run = (size_t)tap * (size_t)igemm->depth + (size_t)k;
@@ -102,7 +102,7 @@ struct igemm_end {
 };
 
 static inline void igemm_tell(const struct igemm_end *end, const float *out,
-			       int rows)
+			      int rows)
 {
 	if (end->wrote)
 		end->wrote(end->to, out, rows);

@@ -42,8 +42,8 @@ INLINE int is_kept(const struct linear_batch *batch,
  * to gathered, [count][block]. kept[chunks] becomes the samples that have some.
  */
 INLINE const float *igemm_block(const struct linear_shape *shape,
-				 const struct linear_batch *batch, int block,
-				 int chunks, uint64_t *kept, float *gathered)
+				const struct linear_batch *batch, int block,
+				int chunks, uint64_t *kept, float *gathered)
 {
 	const size_t stride = (size_t)shape->block;
 	const int near = blocks_are_near(shape, batch);
