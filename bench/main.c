@@ -8,18 +8,9 @@
 #include <unistd.h>
 
 #include "backends/contract/backend.h"
-#include "bench/commands/check_command.h"
-#include "bench/commands/compare_command.h"
-#include "bench/commands/complete_command.h"
-#include "bench/commands/data_command.h"
-#include "bench/commands/info_command.h"
-#include "bench/commands/measure.h"
+#include "bench/commands/commands.h"
 #include "bench/commands/outputs.h"
 #include "bench/commands/page.h"
-#include "bench/commands/plot_command.h"
-#include "bench/commands/run_command.h"
-#include "bench/commands/scale_command.h"
-#include "bench/commands/table_command.h"
 #include "bench/options/options.h"
 #include "bench/plan/plugin_file.h"
 #include "bench/record/machine.h"
@@ -33,8 +24,7 @@
 /* What each verb does: it prints to out, notes to log, and returns an exit
  * code, or -1 and err. */
 static const struct {
-	int (*run)(const struct options *options, FILE *out, FILE *log,
-		   struct error *err);
+	verb_command *run;
 	int opens_devices; /* in this process */
 	int trains;	   /* on them, if they are not this CPU */
 } verbs[VERB_COUNT] = {

@@ -1,4 +1,4 @@
-#include "bench/commands/check_command.h"
+#include "bench/commands/commands.h"
 
 #include <stdlib.h>
 #include <string.h>

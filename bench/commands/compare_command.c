@@ -1,4 +1,4 @@
-#include "bench/commands/compare_command.h"
+#include "bench/commands/commands.h"
 
 #include <limits.h>
 #include <math.h>

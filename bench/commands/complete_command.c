@@ -1,4 +1,4 @@
-#include "bench/commands/complete_command.h"
+#include "bench/commands/commands.h"
 
 #include <string.h>
 

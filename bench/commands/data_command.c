@@ -1,8 +1,7 @@
-#include "bench/commands/data_command.h"
+#include "bench/commands/commands.h"
 
 #include <string.h>
 
-#include "bench/commands/info_command.h"
 #include "bench/data/data_get.h"
 #include "bench/data/dataset_files.h"
 #include "bench/system/words.h"

@@ -1,4 +1,4 @@
-#include "bench/commands/info_command.h"
+#include "bench/commands/commands.h"
 
 #include <math.h>
 #include <string.h>
@@ -6,8 +6,6 @@
 #include "backends/contract/backend.h"
 #include "backends/parallel/transport.h"
 #include "bench/commands/device_list.h"
-#include "bench/commands/network_command.h"
-#include "bench/commands/peak_command.h"
 #include "bench/data/dataset.h"
 #include "bench/plan/plan.h"
 #include "bench/plan/plugin_file.h"

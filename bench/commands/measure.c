@@ -1,4 +1,4 @@
-#include "bench/commands/measure.h"
+#include "bench/commands/commands.h"
 
 #include <errno.h>
 #include <stdlib.h>

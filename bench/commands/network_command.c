@@ -1,4 +1,4 @@
-#include "bench/commands/network_command.h"
+#include "bench/commands/commands.h"
 
 #include <math.h>
 #include <stdlib.h>

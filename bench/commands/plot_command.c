@@ -1,4 +1,4 @@
-#include "bench/commands/plot_command.h"
+#include "bench/commands/commands.h"
 
 #include <errno.h>
 #include <limits.h>

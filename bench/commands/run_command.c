@@ -1,11 +1,9 @@
-#include "bench/commands/run_command.h"
+#include "bench/commands/commands.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "bench/commands/device_list.h"
-#include "bench/commands/info_command.h"
-#include "bench/commands/measure.h"
 #include "bench/launch/child.h"
 #include "bench/launch/collector.h"
 #include "bench/options/option_table.h"

@@ -91,14 +91,14 @@ accepts_line() {
 	refuses_include bench/record/a.c '"backends/parallel/replica.h"'
 	refuses_include bench/report/a.c '"bench/plan/slowdown.h"'
 	refuses_include bench/verify/a.c '"bench/gate/check.h"'
-	refuses_include bench/gate/a.c '"bench/commands/check_command.h"'
+	refuses_include bench/gate/a.c '"bench/commands/commands.h"'
 	refuses_include bench/gate/a.c '"plot/style.gp.h"'
 	refuses_include bench/commands/a.c '"bench/a.h"'
 	accepts_include bench/system/a.c '"backends/contract/error.h"'
 	accepts_include bench/gate/a.c '"bench/launch/child.h"'
 	accepts_include bench/commands/a.c '"commands/bench.1.in.h"'
 	accepts_include bench/report/a.c '"plot/style.gp.h"'
-	accepts_include bench/main.c '"bench/commands/check_command.h"'
+	accepts_include bench/main.c '"bench/commands/commands.h"'
 }
 
 @test "layers: all of bench/ is in rooms, which have an order" {

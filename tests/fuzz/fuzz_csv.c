@@ -10,7 +10,7 @@
 
 #include "bench/record/campaign.h"
 #include "bench/report/export.h"
-#include "bench/commands/table_command.h"
+#include "bench/commands/commands.h"
 #include "tests/fuzz/fuzz.h"
 
 const char fuzz_corpus[] = "csv";

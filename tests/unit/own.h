@@ -6,8 +6,7 @@
 #ifndef TESTS_OWN_H
 #define TESTS_OWN_H
 
-#include "bench/commands/measure.h"
-#include "bench/commands/run_command.h"
+#include "bench/commands/commands.h"
 #include "bench/verify/verify.h"
 #include "tests/cmocka.h"
 

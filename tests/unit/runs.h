@@ -5,7 +5,7 @@
 #include "tests/kernels/subject.h"
 
 #include "bench/record/csv.h"
-#include "bench/commands/measure.h"
+#include "bench/commands/commands.h"
 #include "tests/unit/rows.h"
 
 #define TRAIN 130 /* five batches of 32, the last one of 2 */

@@ -1,5 +1,5 @@
 /* Runs that come to nothing, and how they say so. */
-#include "bench/commands/measure.h"
+#include "bench/commands/commands.h"
 
 #include "tests/unit/runs.h"
 
