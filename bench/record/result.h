@@ -228,4 +228,13 @@ void result_clear(struct result *result, const struct line *line);
 /* One number, as statistics of itself. */
 struct stats stats_single(double value);
 
+struct rows_by_run;
+
+/* Fills runs with those of a kind: of runs.csv, then those that have nothing
+ * but rows, which are made up from them. */
+int results_gather_runs(struct results *results,
+			const struct rows_by_run *groups,
+			const struct campaign *campaign, enum results_kind kind,
+			struct error *err);
+
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/record/results_runs.h"
+#include "bench/record/rows_by_run.h"
 
 /* More are no table that anybody could read, but much memory. */
 enum { MOST_CELLS = 100000 };

@@ -1,8 +1,11 @@
-#include "bench/record/results_runs.h"
+/* The runs that results are made from, with what only their rows know. */
+#include "bench/record/result.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "bench/record/rows_by_run.h"
 
 /* What runs.csv has: each run, and one run of each campaign. */
 struct known {

@@ -12,7 +12,6 @@
 #include "bench/system/terminal.h"
 #include "bench/system/words.h"
 #include "bench/verify/verify_parts.h"
-#include "bench/verify/verify_random.h"
 #include "bench/verify/verify_report.h"
 
 #define MOST_WORK 5e10 /* multiplications of plain loops */
@@ -122,13 +121,18 @@ static int choose_backends(struct verification *v, struct error *err)
 	return 0;
 }
 
+static void list_targets(const struct verification *v, struct target *targets)
+{
+	for (int b = 0; b < v->count; b++)
+		targets[b] = v->results[b].target;
+}
+
 /* --device-class is for those that have classes. */
 static int check_options(struct verification *v, FILE *log, struct error *err)
 {
 	struct target targets[VERIFY_MOST_BACKENDS];
 
-	for (int b = 0; b < v->count; b++)
-		targets[b] = v->results[b].target;
+	list_targets(v, targets);
 	return target_options_check(v->options, targets, v->count,
 				    v->options->quiet ? NULL : log, err);
 }
@@ -355,8 +359,7 @@ static int verify_drawn(struct verification *v, FILE *log, struct error *err)
 {
 	struct target targets[VERIFY_MOST_BACKENDS];
 
-	for (int b = 0; b < v->count; b++)
-		targets[b] = v->results[b].target;
+	list_targets(v, targets);
 	return verify_random(v->options, targets, v->count, v->out, log, err);
 }
 

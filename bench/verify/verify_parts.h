@@ -1,7 +1,7 @@
 /*
  * What `bench verify` compares of a backend: several cores with one, steps with
- * the reference's, and forward passes alone. To be called before this process
- * opens a device of the backend.
+ * the reference's, forward passes alone, and random networks. To be called
+ * before this process opens a device of the backend.
  */
 #ifndef BENCH_VERIFY_VERIFY_PARTS_H
 #define BENCH_VERIFY_VERIFY_PARTS_H
@@ -36,5 +36,11 @@ int verify_infer_passes(const struct verify_task *task);
  * the target's cores. */
 int verify_infer(const struct verify_task *task, struct verify_result *result,
 		 struct error *err);
+
+/* `bench verify --random N`: N networks on each target, the largest errors and
+ * the solvers' shares to out, notes to log. 0: all are right; 1: one is not;
+ * 128 and a signal: right until it came; -1: an error. */
+int verify_random(const struct options *options, const struct target *targets,
+		  int count, FILE *out, FILE *log, struct error *err);
 
 #endif

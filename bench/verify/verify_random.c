@@ -1,4 +1,4 @@
-#include "bench/verify/verify_random.h"
+#include "bench/verify/verify_parts.h"
 
 #include <math.h>
 
