@@ -1,6 +1,7 @@
 /*
- * Convolutions and linear layers as one matrix product, whose rows are gathered
- * from where they lie:
+ * The indirect GEMM (Dukhan, "The Indirect Convolution Algorithm", 2019):
+ * convolutions and linear layers as one matrix product, whose rows are gathered
+ * from where they lie by a table:
  *
  *   out[p][o] = bias[o] + sum over t, k of in[table[t][p] + k] w[t][k][o]
  *

@@ -260,7 +260,7 @@ static void run(struct backward *backward)
 
 	start(backward);
 	for (int block = 0; block < backward->shape->blocks; block++) {
-		const float *in = igemm_block(
+		const float *in = gather_block(
 			backward->shape, backward->batch, block,
 			backward->outputs.chunks, backward->kept,
 			backward->gathered);

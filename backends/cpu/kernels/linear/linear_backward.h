@@ -41,9 +41,9 @@ INLINE int is_kept(const struct linear_batch *batch,
  * Inputs of a block, sample by sample, as neighbours: where they are, or copied
  * to gathered, [count][block]. kept[chunks] becomes the samples that have some.
  */
-INLINE const float *igemm_block(const struct linear_shape *shape,
-				const struct linear_batch *batch, int block,
-				int chunks, uint64_t *kept, float *gathered)
+INLINE const float *gather_block(const struct linear_shape *shape,
+				 const struct linear_batch *batch, int block,
+				 int chunks, uint64_t *kept, float *gathered)
 {
 	const size_t stride = (size_t)shape->block;
 	const int near = blocks_are_near(shape, batch);

@@ -187,7 +187,7 @@ static void add_part(const struct joint *joint, int block, int to, int index,
 	VEC_NAME(linear_cut_part)(&addend.outputs, shape, part->batch.count,
 				  part->dz);
 	if (passing.from == 0)
-		addend.in = igemm_block(shape, &part->batch, block,
+		addend.in = gather_block(shape, &part->batch, block,
 					 addend.outputs.chunks, kept, gathered);
 	else if (blocks_are_near(shape, &part->batch))
 		addend.in = part->batch.in + (size_t)block * part->batch.block;

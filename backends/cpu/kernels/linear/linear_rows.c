@@ -172,7 +172,7 @@ void VEC_NAME(linear_rows)(const struct linear_shape *shape,
 	for (int block = 0; block < shape->blocks; block++) {
 		const struct forward_block pass = {
 			&forward, block,
-			igemm_block(shape, batch, block, 1, &all, gathered)
+			gather_block(shape, batch, block, 1, &all, gathered)
 		};
 
 		walk_tiles(forward_tile, &pass, shape->block, &unused);
