@@ -86,9 +86,9 @@ static const struct solver *const solvers[] = {
 	&winograd_solver.base,
 	&conv_solver.base,
 	&linear_solver.base,
-	&winograd_last.base,
+	&winograd_nhwc.base,
 	&loss_solver.base,
-	&conv_last.base,
+	&conv_nhwc.base,
 	GENERIC_SOLVERS,
 };
 

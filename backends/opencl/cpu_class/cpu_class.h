@@ -7,7 +7,7 @@
 
 extern const struct opencl_solver conv_solver, winograd_solver, linear_solver;
 /* Of any convolution or linear layer; and by tiles, for fast alone. */
-extern const struct opencl_solver conv_last, winograd_last;
+extern const struct opencl_solver conv_nhwc, winograd_nhwc;
 
 /* Whether every multiplication is to be done. */
 int program_is_dense(const struct opencl_program *program);

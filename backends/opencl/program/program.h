@@ -18,8 +18,8 @@
 /* What a step has for itself while it runs: steps share it. */
 struct generic_memory {
 	cl_mem parts;	      /* of a weight gradient, not yet summed */
-	cl_mem packed, x, dy; /* copies, as conv_last.cl has them */
-	cl_mem points, sums;  /* winograd_last.cl: V, M */
+	cl_mem packed, x, dy; /* copies, as conv_nhwc.cl has them */
+	cl_mem points, sums;  /* winograd_nhwc.cl: V, M */
 };
 
 /* Floats of each that a step needs. */

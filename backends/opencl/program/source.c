@@ -54,14 +54,14 @@ static const struct {
 	[SOURCE_GENERIC] = { "layer alone", {
 		TEXT(philox), TEXT(fetch), TEXT(pair), TEXT(generic),
 		TEXT(transpose), TEXT(generic_pool), TEXT(generic_norm),
-		TEXT(conv_last), TEXT(conv_last_weights), TEXT(storage) } },
+		TEXT(conv_nhwc), TEXT(conv_nhwc_weights), TEXT(storage) } },
 	[SOURCE_TILES] = { "convolution by tiles", {
 		TEXT(philox), TEXT(fetch), TEXT(pair), TEXT(generic),
-		TEXT(transpose), TEXT(winograd_points), TEXT(winograd_last) } },
+		TEXT(transpose), TEXT(winograd_points), TEXT(winograd_nhwc) } },
 	[SOURCE_TILES7] = { "convolution by tiles", {
 		TEXT(philox), TEXT(fetch), TEXT(pair), TEXT(generic),
 		TEXT(transpose), TEXT(winograd_points7),
-		TEXT(winograd_last) } },
+		TEXT(winograd_nhwc) } },
 	[SOURCE_GPU_GENERIC] = { "layer alone", {
 		TEXT(philox), TEXT(pair), TEXT(generic), TEXT(generic_pool),
 		TEXT(generic_norm), TEXT(gpu_generic_conv), TEXT(storage) } },

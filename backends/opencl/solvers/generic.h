@@ -51,7 +51,7 @@ int split_groups(const struct opencl_program *program, int groups);
 struct split split_batch(const struct opencl_program *program, int groups,
 			 size_t floats);
 
-/* The tile of a product that a work-group makes: as in conv_last.cl, or in
+/* The tile of a product that a work-group makes: as in conv_nhwc.cl, or in
  * gpu_generic_conv.cl; what that one does not know is 0. */
 struct product_tile {
 	int wide, abreast, across, tall, blocks, deep;

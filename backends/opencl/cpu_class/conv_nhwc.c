@@ -1,5 +1,5 @@
-/* Convolutions and linear layers of any kind, channels last: conv_last.cl. */
-#include "backends/opencl/cpu_class/conv_last.h"
+/* Convolutions and linear layers of any kind, channels last: conv_nhwc.cl. */
+#include "backends/opencl/cpu_class/conv_nhwc.h"
 
 #include <limits.h>
 
@@ -358,7 +358,7 @@ static int last_backward(struct opencl_program *program, struct pass *pass,
 		add_multiply(program, pass, index, &s, 1, err)) ? -1 : 0;
 }
 
-const struct opencl_solver conv_last = {
+const struct opencl_solver conv_nhwc = {
 	.base = { .name = "conv or linear", .takes = last_takes },
 	.build = generic_build,
 	.allocate = generic_allocate,

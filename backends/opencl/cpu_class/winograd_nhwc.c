@@ -1,6 +1,6 @@
 /* Convolutions with stride 1, and folded ones of images, by tiles:
- * winograd_last.cl. */
-#include "backends/opencl/cpu_class/conv_last.h"
+ * winograd_nhwc.cl. */
+#include "backends/opencl/cpu_class/conv_nhwc.h"
 
 #include "backends/opencl/cpu_class/cpu_class.h"
 #include "backends/opencl/device/status.h"
@@ -182,7 +182,7 @@ static int tiles_build(struct opencl_program *program, int index,
 	for (int i = 0; i < index; i++) {
 		struct tiled other;
 
-		if (solver_of(program, i) != &winograd_last)
+		if (solver_of(program, i) != &winograd_nhwc)
 			continue;
 		other = tiled_at(program, i);
 		if (other.tile != t.tile || other.window != t.window)
@@ -503,7 +503,7 @@ static int tiles_backward(struct opencl_program *program, struct pass *pass,
 		       add_way(program, pass, index, &t, &back, 1, err) : 0;
 }
 
-const struct opencl_solver winograd_last = {
+const struct opencl_solver winograd_nhwc = {
 	.base = { .name = "padded conv by tiles", .takes = tiles_take },
 	.build = tiles_build,
 	.allocate = generic_allocate,

@@ -358,7 +358,7 @@ kernel GROUP void conv_multiply(
 		   bias < 0 ? 0 : parameters + bias + column, adds);
 }
 
-/* Group (t, o, p): M of winograd_last.cl at a point, of a tile of sums, from V
+/* Group (t, o, p): M of winograd_nhwc.cl at a point, of a tile of sums, from V
  * and packed U. */
 kernel GROUP void tiles_multiply(const int count,
 				 global const float *restrict from,

@@ -1,6 +1,6 @@
-/* What solvers of any convolution in the cpu class share: conv_last.cl. */
-#ifndef BACKENDS_OPENCL_CPU_CLASS_CONV_LAST_H
-#define BACKENDS_OPENCL_CPU_CLASS_CONV_LAST_H
+/* What solvers of any convolution in the cpu class share: conv_nhwc.cl. */
+#ifndef BACKENDS_OPENCL_CPU_CLASS_CONV_NHWC_H
+#define BACKENDS_OPENCL_CPU_CLASS_CONV_NHWC_H
 
 #include "backends/opencl/solvers/generic.h"
 

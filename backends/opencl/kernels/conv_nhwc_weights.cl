@@ -1,6 +1,6 @@
 /*
- * Gradients of the weights and the bias of what conv_last.cl computes, after
- * it: from the same copies, and from the points of winograd_last.cl.
+ * Gradients of the weights and the bias of what conv_nhwc.cl computes, after
+ * it: from the same copies, and from the points of winograd_nhwc.cl.
  */
 
 /* What runs_add does, of one block, whose factors are beside each other. */
