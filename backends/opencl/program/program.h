@@ -33,7 +33,7 @@ struct opencl_program {
 	struct plan plan;
 	struct queue queue;
 	cl_mem vectors[VECTOR_COUNT];
-	cl_program common; /* kernels of recipe.cl, and of no step */
+	cl_program common; /* kernels of training.cl, and of no step */
 	cl_program sums;   /* kernels of gpu_sums.cl; NULL: of the cpu class */
 	cl_program built[MODEL_MAX_LAYERS];  /* kernels of each step */
 	struct pass train, test;

@@ -1,4 +1,4 @@
-/* Loss and optimizer, which both classes launch in the same way: recipe.cl. */
+/* Loss and optimizer, which both classes launch alike: training.cl. */
 #ifndef BACKENDS_OPENCL_PROGRAM_RECIPE_H
 #define BACKENDS_OPENCL_PROGRAM_RECIPE_H
 

@@ -38,7 +38,7 @@ static const struct {
 		TEXT(linear), TEXT(linear_forward), TEXT(linear_dense) } },
 	[SOURCE_RECIPE] = { "loss and update", {
 		TEXT(vector), TEXT(philox), TEXT(loss), TEXT(gather),
-		TEXT(score), TEXT(recipe), TEXT(dropout) } },
+		TEXT(score), TEXT(training), TEXT(dropout) } },
 	[SOURCE_GPU_CONV] = { "convolution", {
 		TEXT(philox), TEXT(pair), TEXT(gpu), TEXT(gpu_conv),
 		TEXT(gpu_conv_forward), TEXT(gpu_conv_backward) } },
@@ -47,10 +47,10 @@ static const struct {
 		TEXT(gpu_linear) } },
 	[SOURCE_GPU_RECIPE] = { "loss and update", {
 		TEXT(philox), TEXT(gpu), TEXT(loss), TEXT(gather),
-		TEXT(score), TEXT(recipe) } },
+		TEXT(score), TEXT(training) } },
 	[SOURCE_GPU_SUMS] = { "sums and update", {
 		TEXT(philox), TEXT(gpu), TEXT(loss), TEXT(score),
-		TEXT(recipe), TEXT(gpu_sums) } },
+		TEXT(training), TEXT(gpu_sums) } },
 	[SOURCE_GENERIC] = { "layer alone", {
 		TEXT(philox), TEXT(fetch), TEXT(pair), TEXT(generic),
 		TEXT(transpose), TEXT(generic_pool), TEXT(generic_norm),
