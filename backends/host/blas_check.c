@@ -17,7 +17,7 @@
 #define SIZE 128
 #define ENTRIES (SIZE * SIZE)
 
-struct trial {
+struct blas_trial {
 	float *a, *b, *c, *right;
 };
 
@@ -40,7 +40,7 @@ static void multiply(const float *a, const float *b, float *c)
 						   b[l * SIZE + j];
 }
 
-static int trial_open(struct trial *trial, int thread, struct error *err)
+static int trial_open(struct blas_trial *trial, int thread, struct error *err)
 {
 	trial->a = make_numbers(7, thread, 17);
 	trial->b = make_numbers(5, thread, 13);
@@ -52,7 +52,7 @@ static int trial_open(struct trial *trial, int thread, struct error *err)
 	return 0;
 }
 
-static void trial_close(struct trial *trial)
+static void trial_close(struct blas_trial *trial)
 {
 	free(trial->a);
 	free(trial->b);
@@ -60,7 +60,8 @@ static void trial_close(struct trial *trial)
 	free(trial->right);
 }
 
-static int trial_run(const struct trial *trial, int threads, struct error *err)
+static int trial_run(const struct blas_trial *trial, int threads,
+		     struct error *err)
 {
 	char library[96];
 	int i = 0;
@@ -96,7 +97,7 @@ static long count_calls(int threads)
 int blas_check(int thread, int threads, struct error *err)
 {
 	const long calls = count_calls(threads);
-	struct trial trial = { 0 };
+	struct blas_trial trial = { 0 };
 	int failed = trial_open(&trial, thread, err);
 
 	for (long i = 0; i < calls && !failed; i++)

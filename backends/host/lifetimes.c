@@ -4,7 +4,7 @@
 
 /* The blocks of memory that a batch needs; the times at which each is used are
  * noted in it before the arena places them. */
-struct schedule {
+struct batch_lifetimes {
 	const struct graph *graph;
 	const struct lifetime_step *steps;
 	int count;
@@ -17,18 +17,19 @@ struct schedule {
 };
 
 /* Forward, step s is done at time s, and the loss behind all of them. */
-static int backward_time(const struct schedule *schedule, int s)
+static int backward_time(const struct batch_lifetimes *schedule, int s)
 {
 	return 2 * schedule->count - s;
 }
 
-static const struct node *node_of(const struct schedule *schedule, int s)
+static const struct node *node_of(const struct batch_lifetimes *schedule, int s)
 {
 	return &schedule->graph->nodes[schedule->steps[s].first];
 }
 
 /* The addition among the step's rows, or another that has no other input. */
-static const struct node *addition_of(const struct schedule *schedule, int s)
+static const struct node *addition_of(const struct batch_lifetimes *schedule,
+				      int s)
 {
 	const struct lifetime_step *step = &schedule->steps[s];
 
@@ -38,7 +39,7 @@ static const struct node *addition_of(const struct schedule *schedule, int s)
 	return &schedule->graph->nodes[step->last];
 }
 
-static int reads_input_backward(const struct schedule *schedule, int s)
+static int reads_input_backward(const struct batch_lifetimes *schedule, int s)
 {
 	const enum layer_kind kind = node_of(schedule, s)->layer->kind;
 
@@ -47,7 +48,7 @@ static int reads_input_backward(const struct schedule *schedule, int s)
 		kind == LAYER_BATCHNORM);
 }
 
-static int reads_output_backward(const struct schedule *schedule, int s)
+static int reads_output_backward(const struct batch_lifetimes *schedule, int s)
 {
 	const struct lifetime_step *step = &schedule->steps[s];
 
@@ -59,7 +60,7 @@ static int reads_output_backward(const struct schedule *schedule, int s)
 	return 0;
 }
 
-static int is_in_place_forward(const struct schedule *schedule, int s)
+static int is_in_place_forward(const struct batch_lifetimes *schedule, int s)
 {
 	const struct lifetime_step *step = &schedule->steps[s];
 	const struct layer *layer = node_of(schedule, s)->layer;
@@ -70,7 +71,7 @@ static int is_in_place_forward(const struct schedule *schedule, int s)
 }
 
 /* A convolution can add its products to what is added to it. */
-static int adds_in_place(const struct schedule *schedule, int s)
+static int adds_in_place(const struct batch_lifetimes *schedule, int s)
 {
 	const struct node *addition = addition_of(schedule, s);
 
@@ -80,14 +81,14 @@ static int adds_in_place(const struct schedule *schedule, int s)
 	       !schedule->steps[s].apart;
 }
 
-static int is_in_place_backward(const struct schedule *schedule, int s)
+static int is_in_place_backward(const struct batch_lifetimes *schedule, int s)
 {
 	return is_in_place_forward(schedule, s) ||
 	       (node_of(schedule, s)->layer->kind == LAYER_BATCHNORM &&
 		!schedule->steps[s].apart);
 }
 
-static void extend_read(struct schedule *schedule, int row, int time)
+static void extend_read(struct batch_lifetimes *schedule, int row, int time)
 {
 	int *last;
 
@@ -98,7 +99,7 @@ static void extend_read(struct schedule *schedule, int row, int time)
 		*last = time;
 }
 
-static void find_last_reads(struct schedule *schedule)
+static void find_last_reads(struct batch_lifetimes *schedule)
 {
 	const struct graph *graph = schedule->graph;
 
@@ -118,14 +119,14 @@ static void find_last_reads(struct schedule *schedule)
 }
 
 /* A block is needed at this time, too; its first one has come before. */
-static void extend(struct schedule *schedule, int block, int time)
+static void extend(struct batch_lifetimes *schedule, int block, int time)
 {
 	if (schedule->blocks[block].last < time)
 		schedule->blocks[block].last = time;
 }
 
 /* The block of what step s reads, if s can write to it; else -1. */
-static int find_free(const struct schedule *schedule, int row, int s)
+static int find_free(const struct batch_lifetimes *schedule, int row, int s)
 {
 	const int from = row == MODEL_IMAGES ? -1 : schedule->step_of[row];
 
@@ -134,7 +135,7 @@ static int find_free(const struct schedule *schedule, int row, int s)
 		       schedule->output[from] : -1;
 }
 
-static void place_outputs(struct schedule *schedule)
+static void place_outputs(struct batch_lifetimes *schedule)
 {
 	for (int s = 0; s < schedule->count; s++) {
 		const struct node *node = node_of(schedule, s);
@@ -157,7 +158,7 @@ static void place_outputs(struct schedule *schedule)
 
 /* By row's output, written first at this time; taken is the block of another
  * gradient that becomes it, or -1. Whether it was taken. */
-static int place_gradient(struct schedule *schedule, int row, int time,
+static int place_gradient(struct batch_lifetimes *schedule, int row, int time,
 			  int taken)
 {
 	const int s = schedule->step_of[row];
@@ -172,7 +173,7 @@ static int place_gradient(struct schedule *schedule, int row, int time,
 	return *block == taken;
 }
 
-static void place_gradients(struct schedule *schedule)
+static void place_gradients(struct batch_lifetimes *schedule)
 {
 	const struct graph *graph = schedule->graph;
 
@@ -198,7 +199,7 @@ static void place_gradients(struct schedule *schedule)
 	}
 }
 
-static void set_block(struct schedule *schedule, int block, size_t bytes,
+static void set_block(struct batch_lifetimes *schedule, int block, size_t bytes,
 		      int apart, struct lifetimes *lifetimes)
 {
 	struct arena_block *is = &schedule->blocks[block];
@@ -217,7 +218,8 @@ void lifetimes_plan(struct lifetimes *lifetimes, const struct graph *graph,
 		    const struct lifetime_step *steps, int count,
 		    unsigned how)
 {
-	struct schedule is = { .graph = graph, .steps = steps, .count = count,
+	struct batch_lifetimes is = { .graph = graph, .steps = steps,
+				      .count = count,
 			       .how = how };
 
 	*lifetimes = (struct lifetimes){ 0 };

@@ -22,7 +22,7 @@ struct work {
 	double batch, shared_cpus;
 	unsigned long long seed;
 
-	struct timed {
+	struct ranked_time {
 		double seconds;
 		size_t at; /* in times */
 	} *sorted;	 /* [count] */
@@ -164,7 +164,7 @@ static void fill_intervals(const struct work *work, size_t at)
 
 static int compare_times(const void *a, const void *b)
 {
-	const struct timed *left = a, *right = b;
+	const struct ranked_time *left = a, *right = b;
 
 	return left->seconds < right->seconds ? -1 :
 	       left->seconds > right->seconds;
@@ -174,7 +174,9 @@ static int compare_times(const void *a, const void *b)
 static void sort_times(struct work *work)
 {
 	for (size_t i = 0; i < work->count; i++)
-		work->sorted[i] = (struct timed){ work->times->seconds[i], i };
+		work->sorted[i] = (struct ranked_time){
+			.seconds = work->times->seconds[i], .at = i
+		};
 	qsort(work->sorted, work->count, sizeof(*work->sorted), compare_times);
 	for (size_t i = 0; i < work->count; i++) {
 		work->place[work->sorted[i].at] = i;

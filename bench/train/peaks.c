@@ -65,7 +65,7 @@ struct peak_rate peak_measure(const struct peak *peak, const float *memory,
 
 /* What is read from; and the memory for the largest of them. */
 struct levels {
-	struct level {
+	struct cache_level {
 		char name[12];
 		size_t bytes;
 	} list[CACHES + 1];
@@ -75,7 +75,7 @@ struct levels {
 
 static void add_level(struct levels *levels, const char *name, size_t bytes)
 {
-	struct level *level = &levels->list[levels->count];
+	struct cache_level *level = &levels->list[levels->count];
 
 	level->bytes = bytes / PEAK_BLOCK * PEAK_BLOCK;
 	if (!level->bytes)
@@ -134,7 +134,7 @@ struct found {
 };
 
 static int measure_one(struct found *found, const struct peak *peak,
-		       const struct level *level, const float *memory,
+		       const struct cache_level *level, const float *memory,
 		       struct error *err)
 {
 	const struct peak_rate rate =

@@ -170,6 +170,10 @@ accepts_line() {
 	plant models/a.c 'enum place {'
 	refuses check-layers models/a.c:1: \
 		'enum place is defined in backends/cpu/c.h, too'
+	rm "$TREE/models/a.c"
+	plant bench/plan/a.h '	struct place {' '	} here;'
+	refuses check-layers bench/plan/a.h:1: \
+		'struct place is defined in backends/cpu/a.c, too'
 }
 
 @test "layers: a path starts at the root" {

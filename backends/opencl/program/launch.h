@@ -13,7 +13,7 @@ int parts_of(int n, int each);
  * What a launch has to do. Multiply-adds, and floats that are read or written
  * at least, of each sample; and those of the parameters, whatever the batch is.
  */
-struct work {
+struct cost {
 	int step; /* whose it is */
 	double dense, done;
 	double moved, moved_once;
@@ -37,7 +37,7 @@ struct launch {
 	int group_items;
 	int samples;
 	int batch_arguments; /* the kernel's first ones: see pass.c */
-	struct work work;
+	struct cost work;
 	int part; /* of a profile; PART_NONE: of none */
 	int has_run;
 	cl_kernel kernel;

@@ -69,7 +69,7 @@ static void name_launch(const struct opencl_program *program,
 static void fill_launch(struct opencl_program *program,
 			const struct launch *launch, struct profile_part *part)
 {
-	const struct work *work = &launch->work;
+	const struct cost *work = &launch->work;
 
 	*part = (struct profile_part){
 		.dense = program->count * work->dense,

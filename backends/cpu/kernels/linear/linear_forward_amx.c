@@ -68,8 +68,8 @@ size_t ISA_NAME(linear_forward_tiles_scratch)(const struct linear_shape *shape,
 }
 
 /* The products of one sample that was kept, to its sums. */
-INLINE void add_sums(const struct tiles_pass *pass, const struct side *side,
-		     int i)
+INLINE void add_sums(const struct tiles_pass *pass,
+		     const struct block_side *side, int i)
 {
 	const int outputs = pass->shape->outputs;
 	const float *products = side->products + i * outputs;
@@ -84,8 +84,8 @@ INLINE void add_sums(const struct tiles_pass *pass, const struct side *side,
  * What vectors do behind number i of the products of tile d, in group g of
  * those of a block.
  */
-INLINE void feed(const struct tiles_pass *pass, const struct side *next,
-		 const struct side *last, int g, int d, int i, int parts,
+INLINE void feed(const struct tiles_pass *pass, const struct block_side *next,
+		 const struct block_side *last, int g, int d, int i, int parts,
 		 int half)
 {
 	const int products = half ? parts : 6 - amx_first_product(parts);
@@ -101,8 +101,8 @@ INLINE void feed(const struct tiles_pass *pass, const struct side *next,
 /* 32 samples by 32 outputs */
 INLINE void multiply_square(const struct tiles_pass *pass, const amx_tile *a,
 			    const amx_tile *b, float *to,
-			    const struct side *next_side,
-			    const struct side *last,
+			    const struct block_side *next_side,
+			    const struct block_side *last,
 			    struct weights_cursor *cursor, int g, int parts)
 {
 	const int whole = pass->shape->block / AMX_DEPTH;
@@ -131,8 +131,9 @@ INLINE void multiply_square(const struct tiles_pass *pass, const amx_tile *a,
 }
 
 /* Group g's share of the other work, where there are no products for it. */
-INLINE void feed_group(const struct tiles_pass *pass, const struct side *next,
-		       const struct side *last, int g, int parts)
+INLINE void feed_group(const struct tiles_pass *pass,
+		       const struct block_side *next,
+		       const struct block_side *last, int g, int parts)
 {
 	const int whole = pass->shape->block / AMX_DEPTH;
 	const int products = 6 - amx_first_product(parts);
@@ -145,8 +146,9 @@ INLINE void feed_group(const struct tiles_pass *pass, const struct side *next,
 }
 
 INLINE void multiply_block(const struct tiles_pass *pass,
-			   const struct side *side, const struct side *next,
-			   const struct side *last, int parts)
+			   const struct block_side *side,
+			   const struct block_side *next,
+			   const struct block_side *last, int parts)
 {
 	const amx_tile *a = (const amx_tile *)side->a;
 	const amx_tile *b = (const amx_tile *)side->b;
@@ -168,10 +170,10 @@ INLINE void multiply_block(const struct tiles_pass *pass,
 }
 
 /* The side of a block, which need not exist. */
-static const struct side *side_of(struct tiles_pass *pass, int block)
+static const struct block_side *side_of(struct tiles_pass *pass, int block)
 {
 	const struct linear_shape *shape = pass->shape;
-	struct side *side = &pass->sides[(block + SIDES) % SIDES];
+	struct block_side *side = &pass->sides[(block + SIDES) % SIDES];
 	const int later = block + 1 < shape->blocks;
 
 	side->block = block;
@@ -192,11 +194,11 @@ static const struct side *side_of(struct tiles_pass *pass, int block)
 INLINE void multiply_all(struct tiles_pass *pass, int parts)
 {
 	const int blocks = pass->shape->blocks;
-	const struct side *last = side_of(pass, -2);
-	const struct side *side = side_of(pass, -1);
+	const struct block_side *last = side_of(pass, -2);
+	const struct block_side *side = side_of(pass, -1);
 
 	for (int block = -1; block <= blocks; block++) {
-		const struct side *next = side_of(pass, block + 1);
+		const struct block_side *next = side_of(pass, block + 1);
 
 		multiply_block(pass, side, next, last, parts);
 		last = side;

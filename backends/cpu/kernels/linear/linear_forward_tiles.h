@@ -30,7 +30,7 @@ struct weights_cursor {
 };
 
 /* A block: the next one, the one that is multiplied, or the last one. */
-struct side {
+struct block_side {
 	int block;
 	int kept_count;	 /* samples, which are rows of A and of products */
 	int tiles;	 /* of outputs, in B */
@@ -48,7 +48,7 @@ struct tiles_pass {
 	int groups;	       /* in which all work of a block is done */
 	float *sums;	       /* [count][outputs] */
 	amx_tile *a[2], *b[2]; /* of even and odd blocks */
-	struct side sides[SIDES];
+	struct block_side sides[SIDES];
 };
 
 /*
@@ -189,8 +189,9 @@ INLINE void store_half_pair(amx_tile *tile, int row, vec even, vec odd,
 }
 
 /* 32 places, or the 16 that are left, of one sample that is kept. */
-INLINE void pack_sample(const struct tiles_pass *pass, const struct side *side,
-			int i, int d, int parts, int half)
+INLINE void pack_sample(const struct tiles_pass *pass,
+			const struct block_side *side, int i, int d, int parts,
+			int half)
 {
 	const struct linear_batch *batch = pass->batch;
 	const float *x = batch->in + (size_t)side->kept[i] * batch->sample +
@@ -208,7 +209,8 @@ INLINE void pack_sample(const struct tiles_pass *pass, const struct side *side,
 }
 
 /* PLACES places of 16 outputs, from the cursor on, which moves on. */
-INLINE void pack_outputs(const struct tiles_pass *pass, const struct side *side,
+INLINE void pack_outputs(const struct tiles_pass *pass,
+			 const struct block_side *side,
 			 struct weights_cursor *cursor, int parts)
 {
 	const struct linear_shape *shape = pass->shape;

@@ -66,7 +66,7 @@ size_t ISA_NAME(stem_direct_sums)(const struct stem_shape *shape)
 }
 
 /* A column of tiles: rows of dz and of a. */
-struct column {
+struct tile_column {
 	const uint8_t *dz, *planes;
 	size_t dz_row, planes_row; /* bytes */
 	size_t line; /* of dz, from an output to the next */
@@ -105,7 +105,7 @@ INLINE void row_add_435(const uint8_t *dz, size_t line,
 }
 
 /* The first two rows, of which dz has no rows above. */
-INLINE void rows_begin(const struct column *column)
+INLINE void rows_begin(const struct tile_column *column)
 {
 	_tile_loadd(3, column->dz, column->line);
 	_tile_loadd(6, column->planes, AMX_ROW);
@@ -117,7 +117,7 @@ INLINE void rows_begin(const struct column *column)
 }
 
 /* The last two, of which dz has none below. */
-INLINE void rows_end(const struct column *column, const uint8_t *dz,
+INLINE void rows_end(const struct tile_column *column, const uint8_t *dz,
 		     const uint8_t *planes)
 {
 	_tile_loadd(3, dz - 2 * column->dz_row, column->line);
@@ -133,8 +133,8 @@ INLINE void rows_end(const struct column *column, const uint8_t *dz,
  * Adds a column's products to sums[r][16][16], and makes of the outputs below
  * this one what there is time for.
  */
-static void column_add(const struct column *column, struct stem_unpool *unpool,
-		       int output, float *sums)
+static void column_add(const struct tile_column *column,
+		       struct stem_unpool *unpool, int output, float *sums)
 {
 	const uint8_t *dz = column->dz + 2 * column->dz_row;
 	const uint8_t *planes = column->planes + 2 * column->planes_row;
@@ -179,7 +179,7 @@ static void block_multiply(const struct amx_space *space,
 	const int most = (o + 2) * AMX_ROWS;
 	const int outputs = unpool->shape->outputs;
 	const int output = most < outputs ? most : outputs;
-	struct column column = {
+	struct tile_column column = {
 		.dz_row = pairs->dz_row, .planes_row = pairs->planes,
 		.line = pairs->dz_row / AMX_ROWS, .rows = pairs->height,
 	};
