@@ -7,7 +7,7 @@ load command.sh
 CROSS=aarch64-linux-gnu
 # test_shared is none of them: it trains by the whole backend. test_linear_parts
 # holds the kernels below it to the same bits.
-TESTS=(tests/kernels/test_{linear,linear_parts,optimizer,dropout,gather}
+TESTS=(tests/kernels/test_{linear,linear_parts,optimizer,dropout,igemm}
 	tests/kernels/test_stem_{forward,backward,weights})
 
 # make_for FOLDER FLAG SOURCE ...: their objects, by the other compiler.
