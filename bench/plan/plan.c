@@ -153,22 +153,6 @@ void plan_batch(struct training *training, int global_samples)
 						   global_samples);
 }
 
-struct program_options plan_program(const struct training *training)
-{
-	return (struct program_options){
-		.batch = training->samples_per_core,
-		.test_batch = training->infers ? training->samples_per_core :
-				replica_share(0, training->cores,
-					      training->test_batch),
-		.seed = training->seed,
-		.dropout = training->dropout,
-		.algorithm = training->algorithm,
-		.precision = training->precision,
-		.masks_only = 1,
-		.infers = training->infers,
-	};
-}
-
 /* What options say of a training whose recipe is known. */
 static void plan_options(struct training *training,
 			 const struct target *target,

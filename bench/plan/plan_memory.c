@@ -71,6 +71,22 @@ static int is_held(const struct training *training)
 				  training->pad, &ignored);
 }
 
+struct program_options plan_program(const struct training *training)
+{
+	return (struct program_options){
+		.batch = training->samples_per_core,
+		.test_batch = training->infers ? training->samples_per_core :
+				replica_share(0, training->cores,
+					      training->test_batch),
+		.seed = training->seed,
+		.dropout = training->dropout,
+		.algorithm = training->algorithm,
+		.precision = training->precision,
+		.masks_only = 1,
+		.infers = training->infers,
+	};
+}
+
 struct memory_plan plan_memory(const struct training *training)
 {
 	const int cores = training->cores, here = training->cores_here;
