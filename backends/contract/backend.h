@@ -1,5 +1,5 @@
 /*
- * What a backend provides: a constant table of functions and facts.
+ * A backend: a constant table of functions and facts.
  *
  * Nothing here reads a clock or draws a random number that models/random.h does
  * not define. Only the functions below, in program.h and in held.h call the

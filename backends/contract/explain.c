@@ -1,4 +1,4 @@
-/* What is known of a program by its plan. */
+/* Answers about a program that its plan has. */
 #include "backends/contract/backend.h"
 #include "backends/contract/plan.h"
 

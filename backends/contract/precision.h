@@ -1,4 +1,4 @@
-/* What is multiplied, and in which numbers. */
+/* Names of the algorithms and of the number formats. */
 #ifndef BACKENDS_CONTRACT_PRECISION_H
 #define BACKENDS_CONTRACT_PRECISION_H
 
@@ -39,7 +39,7 @@ const char *precision_name(enum precision precision);
 /* The precision called name, which is one of these; fp32 for NULL. */
 enum precision precision_find(const char *name);
 
-/* Whether it rounds what is stored: backends/host/storage.h. */
+/* 1 if the precision rounds stored values: backends/host/storage.h. */
 int precision_rounds(enum precision precision);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * What the harness calls: devices, and the programs that they compile.
+ * Devices, and the programs that they compile: the calls of the harness.
  *
  * A backend opens a device. A device compiles a model to a program, which holds
  * one replica: parameters, gradient and optimizer state. Whoever opened a
@@ -73,12 +73,12 @@ enum vector {
 	VECTORS
 };
 
-/* Nothing depends on it, behind a dropout that drops it, for one. */
+/* No result depends on the decision, as before a dropout that drops it. */
 #define DECISION_ANY UINT8_MAX
 
-#define UPDATE_LINE 16 /* floats of a cache line, of which vectors are made */
+#define UPDATE_LINE 16 /* floats of a cache line */
 
-/* Whether a driver has compiled kernels, or had kept all that were needed. */
+/* COLD: the driver compiled kernels; WARM: it found all in its cache. */
 enum kernels { KERNELS_UNKNOWN, KERNELS_COLD, KERNELS_WARM };
 
 struct device_info {
