@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What CONTRIBUTING.md says of adding a model and a backend, done in a copy.
+# The recipes of models/README.md and backends/README.md, followed in a copy.
 
 load command.sh
 
