@@ -81,6 +81,7 @@ check-full:
 	$(AGAIN) fuzz
 	.ci/check-layers
 	.ci/check-style
+	.ci/check-language
 
 # New inputs go below build/, and so does one that is a finding. To commit what
 # a longer run has found: FUZZER -merge=1 tests/fuzz/corpus/NAME FOLDER

@@ -358,3 +358,64 @@ make_function() {
 	run -0 "$BATS_TEST_DIRNAME/../tools/messages" "$TREE/bench/a.c"
 	[ "$output" = "$TREE/bench/a.c:2: one of %d and two: % in all" ]
 }
+
+# finds FILE LINE WORDS LINE ...: FILE of these lines has one finding.
+finds() {
+	local file=$1 line=$2 words=$3
+	shift 3
+	plant "$file" "$@"
+	: >"$TREE/.ci/language-unread"
+	run -1 "$TREE/.ci/check-language" "$file"
+	echo "$output"
+	[ "${#lines[@]}" -eq 1 ]
+	[[ "${lines[0]}" == "$file:$line: "*"$words"* ]]
+}
+
+@test "language: the tree as it is" {
+	run -0 "$BATS_TEST_DIRNAME/../../.ci/check-language"
+}
+
+@test "language: words, beginnings and long sentences" {
+	local long='one two three four five six seven eight nine ten eleven'
+	long="$long twelve $long and one, two and three"
+	finds README.md 3 "'behind'" '# A title' '' 'A note is behind it.'
+	finds README.md 1 "begins with 'Of'" 'Of two runs one is kept.'
+	finds README.md 3 '28 words' '# A title' '' "$long."
+	finds NEWS 1 "'told'" '* A user is told.'
+	finds bench/commands/bench.1.in 3 "'so many'" .TP .B out 'so many runs'
+	finds bench/a.h 2 "'wants'" '/*' ' * A device wants memory.' ' */'
+	finds bench/a.h 1 "begins with 'Whether'" '/* Whether it runs. */'
+	finds bench/a.h 1 '28 words' "/* $long. */"
+	finds bench/a.c 1 "'likewise'" 'f("no driver is here, "' \
+		'  "and none likewise");'
+	finds bench/a.c 1 '28 words' "f(\"$long\");"
+	finds backends/a.cl 1 "'those of'" '/* Weights, those of a row. */'
+	finds tests/a.bats 1 "'has it'" '# A table has it.'
+}
+
+@test "language: what is no prose" {
+	local file
+	plant README.md '## What is measured' 'Where is a row?' '```' 'so many' \
+		'```' 'The option `besides` is one.'
+	plant bench/a.h '/* Rows of a table.' ' *' ' *     of which those that' \
+		' */' 'int told;'
+	plant bench/a.c 'f("told", wants);' "g('\"'); /* Of rows. */"
+	: >"$TREE/.ci/language-unread"
+	for file in README.md bench/a.h bench/a.c; do
+		run -0 "$TREE/.ci/check-language" "$file"
+		[ -z "$output" ]
+	done
+}
+
+@test "language: a clean file leaves the list" {
+	plant README.md 'A note is behind it.'
+	plant NEWS 'Clean.'
+	plant .ci/language-unread README.md NEWS
+	git -C "$TREE" init -q
+	rm "$TREE"/.ci/check-layers "$TREE"/.ci/check-style
+	run -1 "$TREE/.ci/check-language"
+	[ "${lines[0]}" = '.ci/language-unread: NEWS is clean: take it off' ]
+	run -0 "$TREE/.ci/check-language" --update
+	[ "$output" = 'check-language: 0 findings, 1 files unread' ]
+	[ "$(cat "$TREE/.ci/language-unread")" = README.md ]
+}
