@@ -15,51 +15,51 @@ static const struct file_kind {
 	const char *name, *holds;
 	const struct row_kind *rows;
 } files[] = {
-	{ "observations.csv", "One measured interval a row.\n\n"
-	  "A row whose `core` is empty is the target's: the slowest core's "
-	  "time, the loss\nover the global batch. With several cores each of "
-	  "them also has its own\n`step` rows. `step` rows are one an "
-	  "iteration; of `loader`, `compute`, `wait`,\n`reduce`, `update` and "
-	  "`test` there is one an epoch, the sum. A device alone, as\n"
-	  "`opencl`, is waited for at the end of an iteration: its work is in "
-	  "`update`, and\n`compute` is the time the host took to submit it.\n\n"
-	  "With `--sync epoch` no iteration is waited for: `step` rows then "
-	  "have a loss and\nno time, and one row `steps` an epoch has the "
-	  "time of all of them. `update` is\nthe same time again, `compute`, "
-	  "`wait` and `reduce` are 0, and `loader` is the\nwait for the "
-	  "epoch's first batch.",
-	  &observation_rows },
-	{ "modelled.csv", "What intervals would take on a host with a free CPU "
-	  "for each core: an estimate,\nnot measured. The columns are those "
-	  "of `observations.csv`, `clock` is `model`, and\nall rows are the "
-	  "target's. Older folders have these rows in `observations.csv`;\n"
-	  "`bench measure` prints them among the others.", NULL },
-	{ "runs.csv", "One process a row: what it was asked, what it measured "
-	  "as a whole, and the\nmachine, the build and the libraries it ran "
-	  "with. `run_id` joins\n`observations.csv`.", &run_rows },
-	{ "summary.csv", "One number of one target a row. Without `run_id` it "
-	  "is the target's in its\ncampaign; with several processes that is "
-	  "over their means, and each process also\nhas rows with its "
-	  "`run_id`.", &summary_rows },
-	{ "verdicts.csv", "One target of a `bench check` a row. Its processes "
-	  "are in `runs.csv`, where `arm`\nis not empty, and in no table but "
-	  "the check's.", &verdict_rows },
-	{ "--export-csv FILE", "One target a row, with the numbers of all four "
-	  "tables.", &export_rows },
-	{ "compare --export-csv FILE", "One metric of one target that two "
-	  "campaigns have a row, see `bench compare`.", &compare_rows },
-	{ "scale.csv", "What `bench scale` predicts for one number of cores a "
-	  "row: a model, nothing\nof it is measured.", &scale_rows },
-	{ "measure --profile FILE", "One part of an iteration a row; the last "
-	  "row is the whole, which the others add\nup to.", &profile_rows },
-	{ "env --peak --export-csv FILE", "What one core can do at most, one "
-	  "loop a row, see `bench env --peak`.", &peak_rows },
-	{ "env --network --export-csv FILE", "The all-reduce of one size of "
-	  "vector by one transport a row, see\n`bench env --network`.",
+	{ "observations.csv", "One row per measured interval.\n\nA row with an "
+	  "empty `core` describes the target: the time of the slowest "
+	  "core\nand the loss over the global batch. If a target has several "
+	  "cores, each core\nalso has its own rows. `step` has one row per "
+	  "iteration. `loader`, `compute`,\n`wait`, `reduce`, `update` and "
+	  "`test` have one row per epoch, which is a sum.\nThe host waits for "
+	  "a single device, such as `opencl`, only at the end of "
+	  "an\niteration: `update` then has the device's work, and `compute` "
+	  "the time of\nsubmitting it.\n\nWith `--sync epoch` the host does "
+	  "not wait for each iteration. `step` rows then\nhave a loss and no "
+	  "time, and one `steps` row per epoch has the time of "
+	  "all\niterations. `update` repeats that time, `compute`, `wait` and "
+	  "`reduce` are 0,\nand `loader` is the wait for the first batch of "
+	  "the epoch.", &observation_rows },
+	{ "modelled.csv", "Estimated intervals on a host with a free CPU per "
+	  "core; nothing is measured. The\ncolumns are those of "
+	  "`observations.csv`, `clock` is `model`, and all rows\ndescribe the "
+	  "target. Older folders have these rows in `observations.csv`; "
+	  "`bench\nmeasure` prints them with the others.", NULL },
+	{ "runs.csv", "One row per process: its options, its totals, the "
+	  "machine, the build and the\nlibraries. `run_id` joins "
+	  "`observations.csv`.", &run_rows },
+	{ "summary.csv", "One row per target and metric. A row without "
+	  "`run_id` describes the target in\nits campaign; with several "
+	  "processes its numbers are over their means, and each\nprocess has "
+	  "further rows with its `run_id`.", &summary_rows },
+	{ "verdicts.csv", "One row per target of a `bench check`. Its "
+	  "processes are the rows of `runs.csv`\nthat have an `arm`; only the "
+	  "check's own table shows them.", &verdict_rows },
+	{ "--export-csv FILE", "One row per target, with the numbers of all "
+	  "four tables.", &export_rows },
+	{ "compare --export-csv FILE", "One row per target and metric that "
+	  "both campaigns of `bench compare` have.", &compare_rows },
+	{ "scale.csv", "One row per number of cores that `bench scale` "
+	  "predicts. Nothing is measured.", &scale_rows },
+	{ "measure --profile FILE", "One row per part of an iteration. The "
+	  "last row is the whole iteration, the sum\nof the others.",
+	  &profile_rows },
+	{ "env --peak --export-csv FILE", "One row per loop of `bench env "
+	  "--peak`: the most that one core can do.", &peak_rows },
+	{ "env --network --export-csv FILE", "One row per transport and size "
+	  "of vector: the all-reduce that `bench env\n--network` measures.",
 	  &network_rows },
 	{ "post-002.csv", "The figures that post 002 published, in the columns "
-	  "of the targets that stand in\ntheir place (`--with-post`).",
-	  &post_rows },
+	  "of the corresponding targets\n(`--with-post`).", &post_rows },
 };
 
 static void print_rows(FILE *out, const struct row_kind *kind)
@@ -67,13 +67,13 @@ static void print_rows(FILE *out, const struct row_kind *kind)
 	const struct column *column;
 	int i;
 
-	fputs("\n| column | holds | needed | meaning |\n"
+	fputs("\n| column | type | required | meaning |\n"
 	      "| :--- | :--- | :--- | :--- |\n", out);
 	for (i = 0; i < kind->column_count; i++) {
 		column = &kind->columns[i];
 		fprintf(out, "| `%s` | ", column->name);
 		if (column->kind == CELL_TEXT)
-			fprintf(out, "text, %zu bytes at most",
+			fprintf(out, "text, at most %zu bytes",
 				column->size - 1);
 		else
 			fputs(column->kind == CELL_INT ? "integer" : "number",
@@ -100,15 +100,14 @@ static void print_metrics(FILE *out)
 	}
 }
 
-/* The same with two tools; tests run them. */
+/* The tables' mean of iterations in two tools; tests run both. */
 static const char queries[] =
 	"\n## Queries\n\n"
-	"The mean of a run's iterations, as in the tables, is that of the "
-	"`step` rows with\nan empty `core` that are no warm-up; those of "
-	"single cores are other times, and\n`clock` tells an older folder's "
-	"modelled rows apart. Of several runs it is the\nmean of theirs. "
-	"Under `--sync epoch` it is, of the `steps` rows, `elapsed_s`\nover "
-	"`iter`.\n\n"
+	"The tables' mean iteration of a run is the mean of its `step` rows "
+	"with an empty\n`core`, without warm-up. Rows of single cores are "
+	"other times. `clock` excludes\nthe estimates of older folders. For "
+	"several runs, take the mean of the runs'\nmeans. Under `--sync "
+	"epoch`, divide `elapsed_s` of the `steps` rows by `iter`.\n\n"
 	"With DuckDB, in the folder:\n\n"
 	"```sql\n"
 	"SELECT target, run_id,\n"
@@ -145,23 +144,24 @@ void columns_print(FILE *out)
 
 	fputs("# Results\n"
 	      "\n"
-	      "Each `bench run` makes a folder here, `<UTC time>-<label>`, "
+	      "What do the files of a results folder contain?\n"
+	      "\n"
+	      "Each `bench run` creates a folder here, `<UTC time>-<label>`, "
 	      "with\n`observations.csv`, `modelled.csv`, `runs.csv`, "
-	      "`summary.csv` and `tables.md`.\nA `bench check` also "
-	      "leaves `verdicts.csv` and `verdicts.md`. `bench\ntable "
-	      "FOLDER` prints what the run ended with, and with `--details` "
-	      "all\ntables. This page is what `bench table --columns` "
-	      "prints.\n"
+	      "`summary.csv` and `tables.md`.\n`bench check` also writes "
+	      "`verdicts.csv` and `verdicts.md`. `bench table FOLDER`\nprints "
+	      "the table of the run again, and all tables with `--details`. "
+	      "`bench table\n--columns` prints this page.\n"
 	      "\n"
 	      "All files are CSV as in RFC 4180: UTF-8, lines end in `\\n`, "
-	      "the header comes\nfirst, `.` is the decimal point. A cell is "
-	      "empty where a number is missing:\nnever 0, `nan` or `inf`. "
-	      "Units are part of the names: `_s` seconds, `_pct`\npercent, "
-	      "`_bytes` bytes. What failed or was skipped has a row too, with\n"
-	      "`status` and `reason`. Text that starts with `=`, `+`, `-` or "
-	      "`@` gets a `'` in\nfront, so that no spreadsheet computes it. "
-	      "Columns are only ever added, at the\nend, and are looked up by "
-	      "name: programs should skip those they do not know.\n", out);
+	      "the header is the\nfirst line, `.` is the decimal point. A "
+	      "missing number is an empty cell, never\n0, `nan` or `inf`. "
+	      "Names end in their unit: `_s` seconds, `_pct` "
+	      "percent,\n`_bytes` bytes. A failed or skipped run has a row, "
+	      "with `status` and `reason`.\nText that starts with `=`, `+`, "
+	      "`-` or `@` has a `'` in front, so that no\nspreadsheet "
+	      "evaluates it. New columns are added at the end only. Find "
+	      "columns by\nname, and skip those that you do not know.\n", out);
 	for (i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
 		fprintf(out, "\n## %s\n\n%s\n", files[i].name, files[i].holds);
 		if (files[i].rows)

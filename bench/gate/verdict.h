@@ -11,69 +11,71 @@
 
 #define VERDICT_COLUMNS(TEXT, INT, REAL) \
 	TEXT(schema, 12, "version of the columns", NEEDED) \
-	TEXT(campaign_id, 48, "the invocation of bench check", NEEDED) \
+	TEXT(campaign_id, 48, "invocation of bench check", NEEDED) \
 	TEXT(label, 64, "--label of that invocation") \
-	TEXT(target, 64, "what was timed", NEEDED) \
-	TEXT(metric, 16, "iter_p50_s: the median iteration of a process, in " \
-	     "older rows s_iter; process_s: the whole process, of a command") \
-	TEXT(verdict, 24, "ok, faster, REGRESSION (confirmed), inconclusive, " \
-	     "in older files slower (advisory): than a saved baseline", \
-	     NEEDED) \
-	TEXT(reason, 160, "of a verdict that needs one") \
-	REAL(base_s, "the base's metric: median over its processes in the " \
-	     "stage that ratio is of") \
-	REAL(head_s, "the head's") \
-	INT(pairs, "processes of each arm in the screen") \
-	REAL(ratio, "head / base, Hodges and Lehmann's estimate: of the " \
-	     "confirmation where there is one, which no flag chose, else of " \
-	     "the screen; without screen_ratio always of the screen") \
-	REAL(ratio_lo, "95 % interval of ratio") \
-	REAL(ratio_hi, "its upper end") \
-	REAL(detectable_pct, "a slowdown that is caught in at least nine of " \
-	     "ten checks") \
-	REAL(margin_pct, "smaller ones do not count") \
-	INT(confirm_pairs, "of the confirmation; 0: not flagged") \
+	TEXT(target, 64, "measured target", NEEDED) \
+	TEXT(metric, 16, "iter_p50_s: median iteration of a process, called " \
+	     "s_iter in older rows; process_s: whole process of a command") \
+	TEXT(verdict, 24, "ok, faster, REGRESSION (confirmed) or " \
+	     "inconclusive; older files: slower (advisory), than a saved " \
+	     "baseline", NEEDED) \
+	TEXT(reason, 160, "reason of the verdict, if it needs one") \
+	REAL(base_s, "metric of the base: median over its processes in the " \
+	     "stage of ratio") \
+	REAL(head_s, "metric of the head: median over its processes in that " \
+	     "stage") \
+	INT(pairs, "processes of each side in the screen") \
+	REAL(ratio, "head / base, Hodges and Lehmann's estimate, from the " \
+	     "confirmation or else from the screen; rows without " \
+	     "screen_ratio: always from the screen") \
+	REAL(ratio_lo, "lower end of the 95 % interval of ratio") \
+	REAL(ratio_hi, "upper end of that interval") \
+	REAL(detectable_pct, "slowdown that at least nine of ten checks find") \
+	REAL(margin_pct, "smaller estimates are no regression") \
+	INT(confirm_pairs, "pairs of the confirmation; 0: not flagged") \
 	REAL(confirm_ratio, "head / base in the confirmation") \
-	REAL(confirm_lo, "95 % interval of confirm_ratio") \
-	REAL(confirm_hi, "its upper end") \
-	INT(control_pairs, "of the base with itself, --control on") \
+	REAL(confirm_lo, "lower end of the 95 % interval of confirm_ratio") \
+	REAL(confirm_hi, "upper end of that interval") \
+	INT(control_pairs, "pairs of the base with itself, --control on") \
 	REAL(control_ratio, "base / base") \
-	REAL(control_lo, "95 % interval of control_ratio") \
-	REAL(control_hi, "its upper end") \
-	INT(order_seed, "of the order of the arms") \
-	TEXT(inject, 24, "--inject: by how many percent the head is " \
-	     "artificially slower") \
-	INT(redone, "blocks that were measured again, because others used " \
+	REAL(control_lo, "lower end of the 95 % interval of control_ratio") \
+	REAL(control_hi, "upper end of that interval") \
+	INT(order_seed, "seed of the order in each block") \
+	TEXT(inject, 24, "--inject: artificial slowdown of the head in " \
+	     "percent") \
+	INT(redone, "blocks that were repeated because other programs used " \
 	    "the machine") \
-	INT(disturbed, "processes during which others used the machine, and " \
-	    "which count all the same") \
-	REAL(base_setup_s, "start-up of the base: median, not gated") \
-	REAL(head_setup_s, "of the head") \
-	REAL(base_cpu_s, "CPU time of the base's loop: median, not gated") \
-	REAL(head_cpu_s, "of the head's") \
-	REAL(base_maxrss_bytes, "peak memory of the base: median, not gated") \
-	REAL(head_maxrss_bytes, "of the head") \
-	INT(baseline_processes, "in older files: processes of a saved " \
-	    "baseline, which are in no pairs") \
-	REAL(baseline_age_days, "since the first of them was started") \
-	REAL(base_last_loss, "of the base's last iteration: never compared, " \
-	     "since rounding alone moves it") \
-	REAL(head_last_loss, "of the head's") \
-	TEXT(base, 400, "what was compared: program with version and commit, " \
-	     "revision or command, and its own variables") \
-	TEXT(head, 400, "with what") \
-	TEXT(model, 32, "what was trained") \
-	TEXT(dataset, 32, "on what") \
-	INT(global_batch, "samples an iteration, of all cores") \
-	INT(iterations, "of each process, without warm-up") \
-	TEXT(cpu_model, 80, "of the machine") \
-	INT(logical_cpus, "of the machine") \
-	TEXT(started_utc, 24, "the first process of this target") \
-	INT(processes, "that count, of all arms: disturbed is of these") \
-	REAL(screen_ratio, "head / base in the screen: what was flagged was " \
-	     "flagged for being large there") \
-	REAL(screen_lo, "95 % interval of screen_ratio") \
-	REAL(screen_hi, "its upper end")
+	INT(disturbed, "processes that count although other programs used " \
+	    "the machine") \
+	REAL(base_setup_s, "median start-up of the base; not gated") \
+	REAL(head_setup_s, "median start-up of the head") \
+	REAL(base_cpu_s, "median CPU time of the base's loop; not gated") \
+	REAL(head_cpu_s, "median CPU time of the head's loop") \
+	REAL(base_maxrss_bytes, "median peak memory of the base; not gated") \
+	REAL(head_maxrss_bytes, "median peak memory of the head") \
+	INT(baseline_processes, "older files: processes of a saved baseline, " \
+	    "which are in no pairs") \
+	REAL(baseline_age_days, "older files: days since the first of these " \
+	     "was started") \
+	REAL(base_last_loss, "loss of the base's last iteration; never " \
+	     "compared, because rounding changes it") \
+	REAL(head_last_loss, "loss of the head's last iteration") \
+	TEXT(base, 400, "base: program with version and commit, revision or " \
+	     "command, and its own variables") \
+	TEXT(head, 400, "head, described in the same way") \
+	TEXT(model, 32, "trained network") \
+	TEXT(dataset, 32, "training data") \
+	INT(global_batch, "samples of all cores per iteration") \
+	INT(iterations, "iterations of each process, without warm-up") \
+	TEXT(cpu_model, 80, "CPU model of the machine") \
+	INT(logical_cpus, "logical CPUs of the machine") \
+	TEXT(started_utc, 24, "start of the first process of this target") \
+	INT(processes, "processes that count, of all sides; disturbed is a " \
+	    "part of them") \
+	REAL(screen_ratio, "head / base in the screen; biased in flagged " \
+	     "rows, which are flagged because it is large") \
+	REAL(screen_lo, "lower end of the 95 % interval of screen_ratio") \
+	REAL(screen_hi, "upper end of that interval")
 
 /* What is shown beside a verdict: its members base_... and head_..., the column
  * of runs.csv that they are of, and its name in words, as "12.3 MB". */

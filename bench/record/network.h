@@ -12,22 +12,23 @@
 
 #define NETWORK_COLUMNS(TEXT, INT, REAL) \
 	TEXT(schema, 12, "version of the columns", NEEDED) \
-	TEXT(started_utc, 24, "when it was measured") \
-	TEXT(host_key, 20, "the machine, as in runs.csv") \
-	TEXT(cpu_model, 80, "of the machine") \
-	TEXT(transport, 16, "how the ranks met: threads, fork, mpi", NEEDED) \
-	TEXT(hosts, 400, "--hosts; empty: all ranks were on this one") \
-	INT(ranks, "world size", NEEDED) \
+	TEXT(started_utc, 24, "time of the measurement") \
+	TEXT(host_key, 20, "machine, as in runs.csv") \
+	TEXT(cpu_model, 80, "CPU model of the machine") \
+	TEXT(transport, 16, "transport between the ranks: threads, fork or " \
+	     "mpi", NEEDED) \
+	TEXT(hosts, 400, "--hosts; empty: all ranks on this host") \
+	INT(ranks, "number of ranks", NEEDED) \
 	INT(cpus, "CPUs that a rank's process was confined to") \
-	INT(vector_bytes, "of the vector that each rank gives and gets", \
-	    NEEDED) \
-	INT(repetitions, "after warm-up") \
-	REAL(median_s, "of an all-reduce, the slowest rank's time: vectors " \
-	     "offered, summed in slices, offered again and gathered", NEEDED) \
+	INT(vector_bytes, "bytes of the vector that each rank contributes " \
+	    "and receives", NEEDED) \
+	INT(repetitions, "timed repetitions, after warm-up") \
+	REAL(median_s, "median all-reduce time of the slowest rank: offer, " \
+	     "sum in slices, offer again, gather", NEEDED) \
 	REAL(q1_s, "25th percentile of the repetitions") \
-	REAL(q3_s, "75th percentile of them") \
-	TEXT(version, 48, "of bench") \
-	TEXT(git_commit, 48, "of its source")
+	REAL(q3_s, "75th percentile of the repetitions") \
+	TEXT(version, 48, "version of bench") \
+	TEXT(git_commit, 48, "commit that bench was built from")
 
 /* A row of `bench env --network`. */
 struct network_row {

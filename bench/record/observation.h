@@ -33,32 +33,35 @@
 
 #define OBSERVATION_COLUMNS(TEXT, INT, REAL) \
 	TEXT(schema, 12, "version of the columns", NEEDED) \
-	TEXT(run_id, 48, "the process, as in runs.csv", NEEDED) \
-	TEXT(target, 64, "what was timed: cpu-8, opencl:1", NEEDED) \
+	TEXT(run_id, 48, "process, as in runs.csv", NEEDED) \
+	TEXT(target, 64, "measured target, such as cpu-8 or opencl:1", NEEDED) \
 	INT(cores, "emulated cores of the target") \
-	INT(core, "rank from 0; empty: the target, its slowest core's time", \
-	    NEEDED) \
+	INT(core, "rank from 0; empty: the target, with the time of its " \
+	    "slowest core", NEEDED) \
 	TEXT(phase, 12, "setup, loader, step, steps, compute, wait, reduce, " \
 	     "update, overlap, test, epoch or loop", NEEDED) \
-	INT(epoch, "from 1; 0 is warm-up; empty: not in an epoch", NEEDED) \
-	INT(iter, "from 1 in each epoch; of steps how many they are; empty: " \
-	    "not one iteration", NEEDED) \
-	INT(is_warmup, "1 in warm-up, else 0", NEEDED) \
-	REAL(elapsed_s, "time of the row's clock; empty: a step that was not " \
-	     "waited for (--sync epoch), its time is in steps", NEEDED) \
-	REAL(cpu_s, "CPU time of the core's thread; of a target's step and " \
-	     "test of all cores' threads, else of all its processes") \
+	INT(epoch, "number from 1; 0: warm-up; empty: not in an epoch", \
+	    NEEDED) \
+	INT(iter, "number from 1 in each epoch; phase steps: the number of " \
+	    "iterations; empty: not an iteration", NEEDED) \
+	INT(is_warmup, "1: warm-up; 0: otherwise", NEEDED) \
+	REAL(elapsed_s, "time on the row's clock; empty: a step of --sync " \
+	     "epoch, whose time is in the row steps", NEEDED) \
+	REAL(cpu_s, "CPU time; of a core: its thread; of a target's step and " \
+	     "test: the threads of all cores; otherwise: all processes of " \
+	     "the target") \
 	INT(samples, "samples in the interval") \
-	REAL(loss, "mean over the samples") \
-	REAL(accuracy_pct, "samples classified correctly; of a network of " \
-	     "labels, right ones of all samples and labels") \
+	REAL(loss, "mean loss of the samples") \
+	REAL(accuracy_pct, "correctly classified samples; network of labels: " \
+	     "correct labels of all samples") \
 	TEXT(status, 12, "ok, partial, error or skipped", NEEDED) \
-	TEXT(reason, 200, "why not ok") \
-	TEXT(clock, 8, "wall: what this host took; model: what one with a " \
-	     "free CPU for each core would take, see modelled.csv") \
+	TEXT(reason, 200, "why the status is not ok") \
+	TEXT(clock, 8, "wall: measured on this host; model: estimate for a " \
+	     "host with a free CPU per core, see modelled.csv") \
 	INT(voluntary_switches, "times that threads of cores gave up their " \
 	    "CPU in an epoch, to wait") \
-	INT(involuntary_switches, "times that they lost it to others")
+	INT(involuntary_switches, "times that other programs took the CPU of " \
+	    "these threads")
 
 struct observation {
 	OBSERVATION_COLUMNS(TEXT_MEMBER, INT_MEMBER, REAL_MEMBER)

@@ -11,18 +11,18 @@
 #define POST_COLUMNS(TEXT, INT, REAL) \
 	TEXT(schema, 12, "version of the columns", NEEDED) \
 	TEXT(setup, 16, "kind of notebook file: example or Colab", NEEDED) \
-	TEXT(target, 16, "the target of bench that stands in its place", \
-	     NEEDED) \
-	TEXT(device, 16, "what it was", NEEDED) \
-	REAL(loop_s, "the post's s", NEEDED) \
-	REAL(iter_s, "the post's s/iter, a mean", NEEDED) \
-	REAL(iter_std_s, "its standard deviation", NEEDED) \
-	REAL(epoch_s, "the post's s/epoch, a mean", NEEDED) \
-	REAL(epoch_std_s, "its standard deviation", NEEDED) \
-	INT(includes_startup, "1: loop_s includes start-up", NEEDED) \
-	INT(updates, "parameter updates made", NEEDED) \
-	INT(global_batch, "samples per iteration, of all cores", NEEDED) \
-	REAL(accuracy_pct, "test accuracy after ten epochs, of its " \
+	TEXT(target, 16, "target of bench in its place", NEEDED) \
+	TEXT(device, 16, "device of the post", NEEDED) \
+	REAL(loop_s, "s of the post", NEEDED) \
+	REAL(iter_s, "mean s/iter of the post", NEEDED) \
+	REAL(iter_std_s, "standard deviation of s/iter", NEEDED) \
+	REAL(epoch_s, "mean s/epoch of the post", NEEDED) \
+	REAL(epoch_std_s, "standard deviation of s/epoch", NEEDED) \
+	INT(includes_startup, "1: loop_s includes start-up; 0: otherwise", \
+	    NEEDED) \
+	INT(updates, "parameter updates", NEEDED) \
+	INT(global_batch, "samples of all cores per iteration", NEEDED) \
+	REAL(accuracy_pct, "test accuracy after ten epochs, from the post's " \
 	     "notebooks", NEEDED)
 
 /* One column of one row of the post's three tables. */

@@ -16,47 +16,49 @@
 
 /* METRIC(NAME, name, unit, better, before, meaning), as struct metric_kind */
 #define METRICS(METRIC) \
-	METRIC(LOOP, "loop_s", "s", -1, NULL, "the training loop") \
-	METRIC(ITER, "iter_s", "s", -1, "s_iter", "one iteration, the " \
-	       "slowest core's; under --sync epoch the mean of all") \
+	METRIC(LOOP, "loop_s", "s", -1, NULL, "training loop") \
+	METRIC(ITER, "iter_s", "s", -1, "s_iter", "one iteration of the " \
+	       "slowest core; --sync epoch: mean of all iterations") \
 	METRIC(EPOCH, "epoch_s", "s", -1, "s_epoch", "one epoch, its test " \
 	       "included") \
 	METRIC(SETUP, "setup_s", "s", -1, NULL, "start-up, without warm-up") \
 	METRIC(RATE, "images_per_s", "1/s", 1, NULL, "training samples per " \
-	       "second of iterations and of waiting for the loader") \
-	METRIC(SPEEDUP, "speedup", "", 1, NULL, "images_per_s over that of " \
-	       "the one-core target in the same repetition") \
-	METRIC(EFFICIENCY, "efficiency", "", 0, NULL, "speedup over cores") \
-	METRIC(ACCURACY, "final_accuracy_pct", "%", 1, "accuracy_pct", "of " \
-	       "the last test") \
-	METRIC(LOSS, "final_loss", "", -1, NULL, "of the last test") \
-	METRIC(TRAIN_LOSS, "train_loss", "", -1, NULL, "of the last epoch's " \
-	       "iterations, mean over its samples") \
-	METRIC(TIME_TO_ACCURACY, "time_to_accuracy_s", "s", -1, NULL, "from " \
-	       "before the data set was read to the end of the first test " \
-	       "that reached the target accuracy, or 99 % without one; of " \
-	       "several runs if all did") \
-	METRIC(EPOCHS_TO_ACCURACY, "epochs_to_accuracy", "", -1, NULL, "the " \
+	       "second of iterations and waits for the loader") \
+	METRIC(SPEEDUP, "speedup", "", 1, NULL, "images_per_s, relative to " \
+	       "the one-core target of the same repetition") \
+	METRIC(EFFICIENCY, "efficiency", "", 0, NULL, "speedup divided by " \
+	       "cores") \
+	METRIC(ACCURACY, "final_accuracy_pct", "%", 1, "accuracy_pct", \
+	       "accuracy of the last test") \
+	METRIC(LOSS, "final_loss", "", -1, NULL, "loss of the last test") \
+	METRIC(TRAIN_LOSS, "train_loss", "", -1, NULL, "mean loss over the " \
+	       "samples of the last epoch's iterations") \
+	METRIC(TIME_TO_ACCURACY, "time_to_accuracy_s", "s", -1, NULL, "time " \
+	       "from before the data set is read to the end of the first " \
+	       "test that reaches the target accuracy, or 99 % without one; " \
+	       "several runs: only if all reach it") \
+	METRIC(EPOCHS_TO_ACCURACY, "epochs_to_accuracy", "", -1, NULL, \
 	       "epoch of that test") \
 	METRIC(REACHED, "n_reached", "", 1, "reached", "runs that reached " \
 	       "the target accuracy") \
 	METRIC(SCORE, "score_s", "s", -1, NULL, "mean of time_to_accuracy_s, " \
-	       "from 5 runs on without the fastest and the slowest; a run " \
-	       "that did not reach it counts as the slowest; with two there " \
-	       "is no score") \
+	       "without the fastest and the slowest of 5 or more runs; a run " \
+	       "that does not reach the accuracy counts as the slowest; with " \
+	       "two such runs there is no score") \
 	METRIC(P50, "iter_p50_s", "s", -1, "p50", "median iteration; none " \
 	       "under --sync epoch") \
 	METRIC(P90, "iter_p90_s", "s", -1, NULL, "90th percentile of the " \
 	       "forward passes of an inference") \
-	METRIC(P95, "iter_p95_s", "s", -1, NULL, "95th percentile of them") \
+	METRIC(P95, "iter_p95_s", "s", -1, NULL, "95th percentile of the " \
+	       "forward passes of an inference") \
 	METRIC(P99, "iter_p99_s", "s", -1, "p99", "99th percentile of the " \
-	       "iterations; none under --sync epoch, or of less than 100") \
+	       "iterations; none under --sync epoch or below 100 iterations") \
 	METRIC(MAXRSS, "maxrss_bytes", "bytes", 0, "maxrss", "peak memory of " \
 	       "the process") \
 	METRIC(CPU, "cpu_s", "s", 0, NULL, "CPU time of the process") \
-	METRIC(UPDATES, "updates", "", 0, NULL, "parameter updates made") \
-	METRIC(MODEL_LOOP, "model_loop_s", "s", -1, NULL, "the training loop " \
-	       "on a host with a free CPU for each core, an estimate") \
+	METRIC(UPDATES, "updates", "", 0, NULL, "parameter updates") \
+	METRIC(MODEL_LOOP, "model_loop_s", "s", -1, NULL, "training loop on " \
+	       "a host with a free CPU per core, estimated") \
 	METRIC(MODEL_ITER, "model_iter_s", "s", -1, "model_s_iter", "one " \
 	       "iteration there") \
 	METRIC(MODEL_EPOCH, "model_epoch_s", "s", -1, "model_s_epoch", "one " \
@@ -64,7 +66,7 @@
 	METRIC(MODEL_RATE, "model_images_per_s", "1/s", 1, "model_rate", \
 	       "images_per_s there") \
 	METRIC(MODEL_SPEEDUP, "model_speedup", "", 1, NULL, "speedup there, " \
-	       "over the same one-core target")
+	       "relative to the same one-core target")
 
 #define METRIC_NAME(name, ...) METRIC_##name,
 enum metric { METRICS(METRIC_NAME) METRIC_COUNT };

@@ -10,180 +10,184 @@
 
 #define RUN_COLUMNS(TEXT, INT, REAL) \
 	TEXT(schema, 12, "version of the columns", NEEDED) \
-	TEXT(run_id, 48, "the process; joins observations.csv", NEEDED) \
-	TEXT(campaign_id, 48, "the invocation of bench run it belongs to", \
-	     NEEDED) \
+	TEXT(run_id, 48, "process; joins observations.csv", NEEDED) \
+	TEXT(campaign_id, 48, "invocation of bench run that started the " \
+	     "process", NEEDED) \
 	TEXT(label, 64, "--label of that invocation") \
 	/* 2026-01-31T23:59:59Z */ \
-	TEXT(started_utc, 24, "when the process was started", NEEDED) \
+	TEXT(started_utc, 24, "start of the process", NEEDED) \
 	TEXT(status, 12, "ok, partial, error or skipped", NEEDED) \
-	TEXT(reason, 400, "why not ok") \
-	INT(exit_code, "of the process; 128 and more: killed by a signal; " \
-	    "after --timeout that of a run that failed, 6") \
-	TEXT(target, 64, "what was timed, as asked for: cpu-8, opencl:1", \
+	TEXT(reason, 400, "why the status is not ok") \
+	INT(exit_code, "exit code of the process; 128 or more: ended by a " \
+	    "signal; 6 after --timeout") \
+	TEXT(target, 64, "measured target, as requested: cpu-8, opencl:1", \
 	     NEEDED) \
-	TEXT(backend, 16, "who computed") \
-	TEXT(transport, 16, "how the cores met") \
+	TEXT(backend, 16, "backend that computed") \
+	TEXT(transport, 16, "transport between the cores") \
 	INT(cores, "emulated cores") \
-	INT(cpus, "CPUs the process was confined to") \
-	TEXT(device_name, 128, "as its driver calls it; of several all that " \
-	     "differ") \
+	INT(cpus, "CPUs that the process was confined to") \
+	TEXT(device_name, 128, "name in the device's driver; several " \
+	     "devices: all different names") \
 	TEXT(device_type, 16, "CPU, GPU, ...") \
 	TEXT(device_driver, 160, "library or driver, with version and " \
 	     "settings") \
-	INT(device_units, "compute units, of several devices together") \
+	INT(device_units, "compute units of all devices") \
 	TEXT(model, 32, "network") \
-	INT(parameters, "of the network") \
-	TEXT(dataset, 32, "name, by content") \
-	TEXT(dataset_sha256, 68, "of the training images; of a folder, of " \
-	     "paths, targets and bytes of all its images, or beyond 256 MiB " \
-	     "of their sizes") \
-	INT(train_samples, "in the training set") \
-	INT(test_samples, "in the test set") \
-	INT(batch, "samples per core and iteration; empty: they differ") \
-	INT(global_batch, "samples per iteration, of all cores") \
+	INT(parameters, "parameters of the network") \
+	TEXT(dataset, 32, "data set, named by its content") \
+	TEXT(dataset_sha256, 68, "SHA-256 of the training images; folder: of " \
+	     "paths, targets and bytes of all images, above 256 MiB of their " \
+	     "sizes instead of their bytes") \
+	INT(train_samples, "samples of the training set") \
+	INT(test_samples, "samples of the test set") \
+	INT(batch, "samples per core and iteration; empty: cores differ") \
+	INT(global_batch, "samples of all cores per iteration") \
 	INT(test_batch, "samples per batch of the test") \
-	INT(epochs, "asked for") \
-	INT(steps, "most iterations an epoch; empty: all") \
-	INT(seed, "of parameters, order and dropout") \
+	INT(epochs, "requested epochs") \
+	INT(steps, "most iterations per epoch; empty: no limit") \
+	INT(seed, "seed of parameters, sample order and dropout") \
 	REAL(lr, "learning rate of the first epoch") \
 	TEXT(dropout, 4, "on or off") \
-	TEXT(reshuffle, 4, "on: each epoch has its own order") \
-	INT(warmup, "steps before the timed ones") \
+	TEXT(reshuffle, 4, "on: each epoch has its own order; off: all " \
+	     "epochs have the first one's") \
+	INT(warmup, "warm-up iterations") \
 	REAL(setup_s, "start-up, without warm-up") \
 	REAL(warmup_s, "warm-up") \
-	REAL(loop_s, "training loop, from just before epoch 1 to its end") \
+	REAL(loop_s, "training loop, from just before epoch 1 to the end of " \
+	     "the last epoch") \
 	REAL(iterations_s, "all iterations of the loop") \
-	REAL(loader_s, "waiting for batches in the loop") \
-	REAL(test_s, "test sets in the loop") \
-	REAL(unaccounted_s, "what is left of the total") \
+	REAL(loader_s, "waits for batches in the loop") \
+	REAL(test_s, "tests in the loop") \
+	REAL(unaccounted_s, "rest of total_s") \
 	REAL(total_s, "start-up and training loop") \
-	REAL(cpu_user_s, "CPU time of the process, user") \
-	REAL(cpu_sys_s, "CPU time of the process, system") \
-	REAL(loop_cpu_s, "CPU time of the process in the loop; of a command, " \
-	     "of its whole run, as the other numbers of the loop") \
-	INT(maxrss_bytes, "peak memory; of @fork's cores what they have at " \
-	    "the end, shared memory counted once; of a command and what it " \
-	    "waited for, the largest; empty: it had no more than bench") \
-	INT(involuntary_switches, "times the process lost its CPU") \
-	REAL(steal_pct, "CPU time stolen from the machine in the loop") \
-	INT(updates, "parameter updates made") \
-	REAL(final_loss, "of the last test, else of the last iteration") \
-	REAL(final_accuracy_pct, "of the last test") \
-	TEXT(parameters_hash, 20, "of the final parameters; empty where " \
+	REAL(cpu_user_s, "user CPU time of the process") \
+	REAL(cpu_sys_s, "system CPU time of the process") \
+	REAL(loop_cpu_s, "CPU time of the process in the loop; command: in " \
+	     "its whole run, like all columns of the loop") \
+	INT(maxrss_bytes, "peak memory; cores of @fork: memory at their end, " \
+	    "shared memory counted once; command: largest peak of the " \
+	    "command and the processes that it waited for; empty: not above " \
+	    "that of bench") \
+	INT(involuntary_switches, "times that other programs took the CPU of " \
+	    "the process") \
+	REAL(steal_pct, "CPU time that the hypervisor took in the loop, as a " \
+	     "share of the machine's") \
+	INT(updates, "parameter updates") \
+	REAL(final_loss, "loss of the last test; no test: of the last " \
+	     "iteration") \
+	REAL(final_accuracy_pct, "accuracy of the last test") \
+	TEXT(parameters_hash, 20, "hash of the final parameters; empty: " \
 	     "batch norms were folded into them") \
-	TEXT(buffers_hash, 20, "of core 0's final running statistics; empty " \
-	     "without batch norm") \
-	TEXT(version, 48, "of bench") \
-	TEXT(git_commit, 48, "bench was built from") \
-	TEXT(compiler, 64, "bench was built with") \
-	TEXT(cflags, 200, "bench was built with") \
-	TEXT(variables, 400, "OPENBLAS_*, OMP_*, POCL_* ... that were set") \
-	TEXT(cpu_model, 80, "of the machine") \
-	INT(logical_cpus, "of the machine") \
-	REAL(cpu_quota, "CPUs the control group allows; empty: no limit") \
+	TEXT(buffers_hash, 20, "hash of core 0's final running statistics; " \
+	     "empty: no batch norm") \
+	TEXT(version, 48, "version of bench") \
+	TEXT(git_commit, 48, "commit that bench was built from") \
+	TEXT(compiler, 64, "compiler that built bench") \
+	TEXT(cflags, 200, "compiler flags of that build") \
+	TEXT(variables, 400, "environment variables that can change speed, " \
+	     "such as OPENBLAS_*, OMP_* and POCL_*") \
+	TEXT(cpu_model, 80, "CPU model of the machine") \
+	INT(logical_cpus, "logical CPUs of the machine") \
+	REAL(cpu_quota, "CPUs that the control group allows; empty: no limit") \
 	INT(mem_bytes, "memory of the machine") \
 	TEXT(os, 80, "operating system") \
-	TEXT(kernel, 80, "its kernel") \
-	TEXT(straggler, 24, "--straggler: the core that was delayed on " \
-	     "purpose, and by how many ms in each iteration") \
+	TEXT(kernel, 80, "kernel of the operating system") \
+	TEXT(straggler, 24, "--straggler: delayed core and ms of delay per " \
+	     "iteration") \
 	/* Set by a parent that compares: `bench check` and its like. */ \
-	TEXT(arm, 12, "of a comparison: A base, B head, A2 base again") \
-	INT(stage, "of a comparison: 1 screen, 2 confirmation, 0 before them") \
-	INT(block, "whose arms are compared, from 1") \
-	INT(attempt, "at the block, from 1: one is measured again if others " \
-	    "used the machine, and the last one counts") \
-	INT(order_in_block, "from 1") \
-	INT(env_pad_bytes, "added to the environment, so that the layout of " \
-	    "the stack differs") \
-	REAL(inject_pct, "--inject: work done on purpose in each iteration, " \
-	     "of the time that it took without; empty: none") \
+	TEXT(arm, 12, "bench check: A base, B head, A2 base again") \
+	INT(stage, "bench check: 1 screen, 2 confirmation, 0 before them") \
+	INT(block, "bench check: block of the process, from 1") \
+	INT(attempt, "bench check: attempt at the block, from 1; only the " \
+	    "last one counts; blocks that other programs disturbed are " \
+	    "repeated") \
+	INT(order_in_block, "bench check: position in the block, from 1") \
+	INT(env_pad_bytes, "bench check: bytes added to the environment, to " \
+	    "move the stack") \
+	REAL(inject_pct, "--inject: added work per iteration, relative to " \
+	     "the iteration without it; empty: none") \
 	/* Of all cores; exactly the same again in a run like it. */ \
-	INT(launches, "kernels and transfers given to the device in the " \
-	    "iterations of the loop; empty: there is none") \
-	INT(reduced_bytes, "of gradients that the cores gave to be summed in " \
-	    "them, all cores together, and of factors that they gave to " \
-	    "other hosts instead; not of what they make together and never " \
-	    "sum, as cpu's linear layers, of which older rows count some; " \
-	    "nor of parameters that they then pass on, where they have no " \
-	    "common copy, as on cpu") \
-	INT(allocations, "of memory, by the program itself in them, not by " \
-	    "its libraries") \
+	INT(launches, "kernels and transfers submitted to the device in the " \
+	    "loop's iterations; empty: no device") \
+	INT(reduced_bytes, "gradient bytes that all cores contributed to " \
+	    "sums in the loop's iterations, and factor bytes sent to other " \
+	    "hosts; without gradients that cores compute jointly (linear " \
+	    "layers of cpu, partly counted in older rows), and without " \
+	    "copied parameters") \
+	INT(allocations, "memory allocations of bench in the loop's " \
+	    "iterations, without those of libraries") \
 	/* What else went on: bench/system/kernel.h. */ \
-	REAL(throttled_s, "that quotas kept CPUs from its control groups, in " \
-	     "the loop, all CPUs together; empty: the system does not report " \
-	     "it") \
-	REAL(pressure_pct, "of the loop in which something in its control " \
-	     "group waited for a CPU, or on the machine if groups do not " \
-	     "report it") \
-	REAL(foreign_pct, "CPU time of the machine, used by others in the " \
-	     "loop") \
-	REAL(data_s, "of setup_s: finding and loading the data set") \
-	REAL(compile_s, "of setup_s: compiling the model, on the first core") \
+	REAL(throttled_s, "time that quotas kept CPUs from the process in " \
+	     "the loop, summed over CPUs; empty: not reported by the system") \
+	REAL(pressure_pct, "share of the loop in which a task of the control " \
+	     "group, or of the machine if groups are not reported, waited " \
+	     "for a CPU") \
+	REAL(foreign_pct, "CPU time that other programs used in the loop, as " \
+	     "a share of the machine's") \
+	REAL(data_s, "part of setup_s: finding and loading the data set") \
+	REAL(compile_s, "part of setup_s: compiling the model on the first " \
+	     "core") \
 	/* bench/record/time_to_accuracy.h */ \
-	REAL(target_accuracy_pct, "the test accuracy at which the run was to " \
-	     "end; empty: after its epochs") \
-	REAL(time_to_accuracy_s, "from before the data set was read to the " \
-	     "end of the first test that reached it, without the rest of " \
-	     "start-up and warm-up but for what exceeds 10 s; empty: not " \
+	REAL(target_accuracy_pct, "test accuracy that ends the run; empty: " \
+	     "it ends after its epochs") \
+	REAL(time_to_accuracy_s, "time from before the data set is read to " \
+	     "the end of the first test that reaches the accuracy; the rest " \
+	     "of start-up and warm-up count only above 10 s; empty: not " \
 	     "reached") \
-	INT(epochs_to_accuracy, "the epoch of that test") \
+	INT(epochs_to_accuracy, "epoch of that test") \
 	/* machine_key() */ \
-	TEXT(host_key, 20, "the same for machines of one kind: CPU, logical " \
-	     "CPUs, quota, memory, kernel, virtualisation") \
-	TEXT(virtualisation, 32, "maker of the virtual machine, or none; " \
-	     "empty: not known") \
-	TEXT(governor, 24, "frequency governor of the first CPU; empty: not " \
-	     "known") \
-	TEXT(binary_sha256, 68, "of the program that measured; distinguishes " \
-	     "builds of one commit") \
+	TEXT(host_key, 20, "equal for machines with equal CPU, logical CPUs, " \
+	     "quota, memory, kernel and virtualisation") \
+	TEXT(virtualisation, 32, "vendor of the virtual machine, or none; " \
+	     "empty: unknown") \
+	TEXT(governor, 24, "frequency governor of the first CPU; empty: " \
+	     "unknown") \
+	TEXT(binary_sha256, 68, "SHA-256 of the program that measured; " \
+	     "distinguishes builds of one commit") \
 	TEXT(algorithm, 8, "dense: every multiplication of the layers' " \
 	     "definitions; fast: fewer, for the same result") \
-	TEXT(precision, 16, "fp32, or bf16: factors of products rounded to " \
-	     "it where that pays; everything else fp32; fp64: all in double; " \
-	     "fp16: mixed, with a scaled loss; bf16-storage: all that is " \
-	     "stored") \
-	TEXT(resident, 4, "yes: the device held the data set, and made each " \
-	     "batch of it in the iteration; no: batches were uploaded in it; " \
-	     "empty: not a device that could hold it") \
-	TEXT(not_resident_reason, 160, "why not, where --resident allowed it") \
-	TEXT(kernels, 8, "cold: a driver compiled some in compile_s, or " \
-	     "another process did meanwhile, into the same cache; warm: its " \
-	     "cache had all; empty: none, or its cache is not known") \
-	TEXT(sync, 8, "step: each iteration was waited for; epoch: the " \
-	     "device ran ahead within an epoch, whose iterations were timed " \
-	     "together") \
-	TEXT(device_class, 8, "cpu, gpu: what the device's kernels are " \
-	     "written for; empty: the backend has one kind, or none was " \
-	     "opened") \
-	TEXT(cpu_list, 200, "CPUs the process was confined to, as in 0,2-3") \
-	INT(offloads, "1: devices compute; 0: the threads that call them; " \
-	    "empty: not known") \
-	INT(passes, "of an inference: forward passes that are timed; empty: " \
-	    "it trained") \
-	INT(test_steps, "most steps of a test; empty: all") \
-	INT(image_size, "side of the images as the model takes them") \
-	TEXT(weights, 68, "SHA-256 of the file of --weights, with which it " \
-	     "began; empty: with seeded parameters") \
-	REAL(loss_scale, "of --precision fp16: what the loss was multiplied " \
-	     "by in the end, a power of two; empty: it was not") \
-	INT(skipped_steps, "likewise: iterations whose gradient overflowed, " \
-	    "so that no step was made; they are not among updates") \
-	TEXT(pad, 4, "on: a pass goes on with the first samples of its " \
-	     "order until every core has as many") \
-	INT(epoch_iterations, "of a whole epoch, which steps may cut; empty: " \
-	    "not trained, or on data without an end") \
-	TEXT(allreduce, 8, "of ranks of MPI: ordered, whole or native sums " \
-	     "of gradients; empty: other cores, whose sums are ordered") \
-	TEXT(hosts, 400, "of ranks of MPI: where they were, and how many, " \
-	     "as a:4,b:4; empty: other cores, all of them here") \
-	INT(bucket_mb, "of ranks of MPI: MiB of a gradient that they send at " \
-	    "a time, where they are on several hosts, on cpu in fp32 while " \
-	    "they compute the rest; 0: all of it; empty: other cores, or " \
-	    "native sums") \
-	REAL(overlapped_s, "of iterations_s: while cores computed and parts " \
-	     "of their gradients were under way between hosts, the mean " \
-	     "core; empty: nothing was")
+	TEXT(precision, 16, "fp32; bf16: some factors of products rounded, " \
+	     "the rest fp32; fp64: double; fp16: mixed, with a scaled loss; " \
+	     "bf16-storage: all stored values rounded") \
+	TEXT(resident, 4, "yes: the device kept the data set and built each " \
+	     "batch in the iteration; no: batches were uploaded in the " \
+	     "iteration; empty: the device cannot keep one") \
+	TEXT(not_resident_reason, 160, "why resident is no although " \
+	     "--resident allows yes") \
+	TEXT(kernels, 8, "cold: a driver compiled kernels in compile_s, or " \
+	     "another process filled the same cache meanwhile; warm: the " \
+	     "cache had all; empty: no kernels, or an unknown cache") \
+	TEXT(sync, 8, "step: the host waited for each iteration; epoch: the " \
+	     "device ran ahead within an epoch, timed as a whole") \
+	TEXT(device_class, 8, "cpu or gpu: class of the device's kernels; " \
+	     "empty: the backend has no classes, or opened no device") \
+	TEXT(cpu_list, 200, "CPUs that the process was confined to, such as " \
+	     "0,2-3") \
+	INT(offloads, "1: devices compute; 0: the threads that call them " \
+	    "compute; empty: unknown") \
+	INT(passes, "timed forward passes of an inference; empty: training") \
+	INT(test_steps, "most steps per test; empty: no limit") \
+	INT(image_size, "side of the images that the model reads") \
+	TEXT(weights, 68, "SHA-256 of the file of --weights; empty: seeded " \
+	     "parameters") \
+	REAL(loss_scale, "--precision fp16: scale of the loss at the end, a " \
+	     "power of two; empty: not scaled") \
+	INT(skipped_steps, "--precision fp16: iterations whose gradient " \
+	    "overflowed; they make no update") \
+	TEXT(pad, 4, "on: an epoch reuses the first samples of its order " \
+	     "until all cores have equally many") \
+	INT(epoch_iterations, "iterations of a whole epoch, which steps may " \
+	    "cut; empty: inference, or data without an end") \
+	TEXT(allreduce, 8, "MPI: ordered, whole or native sums of gradients; " \
+	     "empty: another transport, whose sums are ordered") \
+	TEXT(hosts, 400, "MPI: hosts and their number of ranks, such as " \
+	     "a:4,b:4; empty: another transport") \
+	INT(bucket_mb, "MPI on several hosts: MiB of gradient sent at a " \
+	    "time, with cpu in fp32 while it computes the rest; 0: all at " \
+	    "once; empty: another transport, or native sums") \
+	REAL(overlapped_s, "part of iterations_s, mean of the cores: " \
+	     "computing while parts of the gradient were sent between hosts; " \
+	     "empty: none")
 
 struct run {
 	RUN_COLUMNS(TEXT_MEMBER, INT_MEMBER, REAL_MEMBER)

@@ -24,19 +24,21 @@ struct compared_metric {
 
 #define COMPARE_COLUMNS(TEXT, INT, REAL) \
 	TEXT(schema, 12, "version of the columns") \
-	TEXT(first, 64, "what the first campaign is called") \
-	TEXT(second, 64, "what the second campaign is called") \
-	TEXT(target, 64, "what was timed") \
-	TEXT(metric, 24, "see the metrics of `summary.csv`") \
-	TEXT(unit, 8, "of the medians") \
-	INT(n_first, "finished runs of the first that have it") \
-	INT(n_second, "of the second") \
-	REAL(median_first, "over those runs") \
-	REAL(median_second, "over those of the second") \
-	REAL(ratio, "second over first, by Hodges and Lehmann: the median of " \
-	     "the ratios of all pairs of runs") \
-	REAL(ratio_lo, "its exact 95 % interval, by ranks; empty: see reason") \
-	REAL(ratio_hi, "its upper end") \
+	TEXT(first, 64, "name of the first campaign") \
+	TEXT(second, 64, "name of the second campaign") \
+	TEXT(target, 64, "measured target") \
+	TEXT(metric, 24, "one of the metrics of `summary.csv`") \
+	TEXT(unit, 8, "unit of the medians") \
+	INT(n_first, "finished runs of the first campaign that have the " \
+	    "metric") \
+	INT(n_second, "the same number of the second campaign") \
+	REAL(median_first, "median over the first campaign's runs") \
+	REAL(median_second, "median over the second campaign's runs") \
+	REAL(ratio, "second / first, Hodges and Lehmann's estimate: median " \
+	     "of the ratios of all pairs of runs") \
+	REAL(ratio_lo, "lower end of the exact 95 % rank interval of ratio; " \
+	     "empty: see reason") \
+	REAL(ratio_hi, "upper end of that interval") \
 	TEXT(reason, 64, "why there is no ratio or no interval")
 
 /* A target and metric: a row of `bench compare --export-csv`. */

@@ -85,35 +85,40 @@ int scale_communication(const struct scale_network *network, double bytes,
 
 #define SCALE_COLUMNS(TEXT, INT, REAL) \
 	TEXT(schema, 12, "version of the columns", NEEDED) \
-	TEXT(clock, 8, "model: none of it is measured", NEEDED) \
-	TEXT(campaign_id, 48, "the invocation of bench run whose iterations " \
-	     "it is from") \
+	TEXT(clock, 8, "always model: nothing is measured", NEEDED) \
+	TEXT(campaign_id, 48, "invocation of bench run that measured the " \
+	     "iterations") \
 	TEXT(label, 64, "--label of that invocation") \
-	TEXT(target, 64, "the one core whose iterations they are", NEEDED) \
-	TEXT(model, 32, "network that is trained") \
+	TEXT(target, 64, "one-core target that the iterations are from", \
+	     NEEDED) \
+	TEXT(model, 32, "trained network") \
 	INT(batch, "samples per core and iteration") \
-	INT(gradient_bytes, "that are summed in an iteration") \
-	TEXT(topology, 12, "ring, torus, tree; measured: see bench env " \
+	INT(gradient_bytes, "gradient bytes that are summed in an iteration") \
+	TEXT(topology, 12, "ring, torus or tree; measured: see bench env " \
 	     "--network", NEEDED) \
-	REAL(latency_s, "of a message between nodes; empty: measured") \
-	REAL(bytes_per_s, "that a node sends; empty: measured") \
+	REAL(latency_s, "latency of a message between nodes; empty: measured") \
+	REAL(bytes_per_s, "bytes per second that a node sends; empty: " \
+	     "measured") \
 	INT(node_cores, "cores of a node") \
-	INT(shared_cpus, "that all cores share; empty: each has its own") \
-	INT(cores, "predicted for", NEEDED) \
+	INT(shared_cpus, "CPUs that all cores share; empty: each has its own") \
+	INT(cores, "predicted number of cores", NEEDED) \
 	REAL(images_per_s, "training samples per second of iterations", \
 	     NEEDED) \
 	REAL(images_per_s_lo, "lower end of its 95 % interval") \
-	REAL(images_per_s_hi, "its upper end") \
-	REAL(efficiency, "images_per_s over cores times that of one", NEEDED) \
-	REAL(efficiency_lo, "likewise") \
-	REAL(efficiency_hi, "likewise") \
-	REAL(iter_s, "an iteration", NEEDED) \
-	REAL(iter_s_lo, "likewise") \
-	REAL(iter_s_hi, "likewise") \
-	REAL(compute_s, "of it: until the slowest core has its gradient") \
-	REAL(exposed_s, "of it: communication that nothing hides") \
-	REAL(exposed_s_lo, "likewise") \
-	REAL(exposed_s_hi, "likewise")
+	REAL(images_per_s_hi, "upper end of its 95 % interval") \
+	REAL(efficiency, "images_per_s over cores times that of one core", \
+	     NEEDED) \
+	REAL(efficiency_lo, "lower end of its 95 % interval") \
+	REAL(efficiency_hi, "upper end of its 95 % interval") \
+	REAL(iter_s, "one iteration", NEEDED) \
+	REAL(iter_s_lo, "lower end of its 95 % interval") \
+	REAL(iter_s_hi, "upper end of its 95 % interval") \
+	REAL(compute_s, "part of iter_s until the slowest core has its " \
+	     "gradient") \
+	REAL(exposed_s, "part of iter_s: communication that no computing " \
+	     "hides") \
+	REAL(exposed_s_lo, "lower end of its 95 % interval") \
+	REAL(exposed_s_hi, "upper end of its 95 % interval")
 
 struct scale_row {
 	SCALE_COLUMNS(TEXT_MEMBER, INT_MEMBER, REAL_MEMBER)

@@ -22,21 +22,21 @@ struct peak_rate peak_measure(const struct peak *peak, const float *memory,
 
 #define PEAK_COLUMNS(TEXT, INT, REAL) \
 	TEXT(schema, 12, "version of the columns", NEEDED) \
-	TEXT(started_utc, 24, "when it was measured") \
-	TEXT(host_key, 20, "the machine, as in runs.csv") \
-	TEXT(cpu_model, 80, "of the machine") \
-	TEXT(name, 32, "what one core does: fp32 multiply-add, bf16 dot " \
+	TEXT(started_utc, 24, "time of the measurement") \
+	TEXT(host_key, 20, "machine, as in runs.csv") \
+	TEXT(cpu_model, 80, "CPU model of the machine") \
+	TEXT(name, 32, "operation of one core: fp32 multiply-add, bf16 dot " \
 	     "product, bf16 tile product, read", NEEDED) \
-	TEXT(isa, 16, "the instructions that it does it with") \
-	TEXT(level, 12, "what is read: a data cache or memory; empty: " \
+	TEXT(isa, 16, "instruction set") \
+	TEXT(level, 12, "level that is read: a data cache or memory; empty: " \
 	     "registers") \
-	INT(memory_bytes, "that are read, again and again") \
-	TEXT(unit, 12, "of best and median: GFLOP/s, where a multiply-add is " \
-	     "two operations, or GB/s", NEEDED) \
-	REAL(best, "of several short runs", NEEDED) \
-	REAL(median, "of these", NEEDED) \
-	TEXT(version, 48, "of bench") \
-	TEXT(git_commit, 48, "of its source")
+	INT(memory_bytes, "bytes that are read again and again") \
+	TEXT(unit, 12, "unit of best and median: GFLOP/s, with two " \
+	     "operations per multiply-add, or GB/s", NEEDED) \
+	REAL(best, "best of several short runs", NEEDED) \
+	REAL(median, "median of these runs", NEEDED) \
+	TEXT(version, 48, "version of bench") \
+	TEXT(git_commit, 48, "commit that bench was built from")
 
 /* `bench env --peak`: a row of its CSV file. */
 struct peak_row {

@@ -9,36 +9,37 @@
 
 #define PROFILE_COLUMNS(TEXT, INT, REAL) \
 	TEXT(schema, 12, "version of the columns", NEEDED) \
-	TEXT(run_id, 48, "the process, as in runs.csv") \
-	TEXT(target, 64, "what was timed") \
+	TEXT(run_id, 48, "process, as in runs.csv") \
+	TEXT(target, 64, "measured target") \
 	INT(cores, "emulated cores of the target") \
 	INT(core, "rank of the profiled core") \
-	TEXT(model, 32, "the network") \
+	TEXT(model, 32, "network") \
 	TEXT(algorithm, 8, "fast or dense, as in runs.csv") \
-	TEXT(precision, 16, "fp32, bf16, fp64, ..., likewise") \
-	TEXT(part, 40, "a fused step and its direction, or what lies " \
-	     "between; other: what no part has; iteration: all of it", NEEDED) \
-	INT(iterations, "that were measured: those with as many samples as " \
-	    "the first, warm-up excluded") \
-	INT(samples, "of the core in each iteration") \
-	REAL(share_pct, "of the iteration") \
+	TEXT(precision, 16, "number format, as in runs.csv") \
+	TEXT(part, 40, "fused step and its direction, or work between steps; " \
+	     "other: the rest; iteration: the whole", NEEDED) \
+	INT(iterations, "measured iterations: those with as many samples as " \
+	    "the first, without warm-up") \
+	INT(samples, "samples of the core in each iteration") \
+	REAL(share_pct, "share of the iteration") \
 	REAL(elapsed_s, "mean over the middle half of the iterations, by " \
-	     "their length: the parts add up", NEEDED) \
-	REAL(median_s, "over all of these iterations") \
-	REAL(dense_flop, "operations that the layers' definitions have; a " \
+	     "length, so that parts add up", NEEDED) \
+	REAL(median_s, "median over all measured iterations") \
+	REAL(dense_flop, "operations of the layers' definitions; a " \
 	     "multiply-add is two") \
-	REAL(done_flop, "those that were done; without what transforms and " \
-	     "single elements take") \
-	REAL(moved_bytes, "if each value is read once, and written once") \
-	REAL(nonzero_pct, "of the factors that come from the input " \
-	     "(backward: from the gradient): what is neither dropped nor 0") \
-	REAL(launches, "kernels and transfers given to a device") \
-	REAL(dense_gflops, "dense_flop over elapsed_s, in 1e9 a second") \
-	REAL(done_gflops, "done_flop over elapsed_s, likewise") \
-	REAL(moved_gbs, "moved_bytes over elapsed_s, likewise") \
-	REAL(peak_gflops, "of one core's vectors, fp32 multiply-add, " \
-	     "measured at the start; no bound for products of bf16") \
-	REAL(peak_pct, "done_gflops over peak_gflops")
+	REAL(done_flop, "operations that were done, without transforms and " \
+	     "elementwise work") \
+	REAL(moved_bytes, "bytes moved if each value is read once and " \
+	     "written once") \
+	REAL(nonzero_pct, "factors from the input (backward: from the " \
+	     "gradient) that are neither dropped nor 0") \
+	REAL(launches, "kernels and transfers submitted to a device") \
+	REAL(dense_gflops, "dense_flop / elapsed_s, in 1e9 per second") \
+	REAL(done_gflops, "done_flop / elapsed_s, in 1e9 per second") \
+	REAL(moved_gbs, "moved_bytes / elapsed_s, in 1e9 per second") \
+	REAL(peak_gflops, "peak of one core's fp32 vector multiply-adds, " \
+	     "measured at the start; products in bf16 may exceed it") \
+	REAL(peak_pct, "done_gflops / peak_gflops")
 
 /* One part of an iteration: a row of what --profile writes. */
 struct profile_row {
