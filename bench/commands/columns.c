@@ -22,25 +22,25 @@ static const struct file_kind {
 	  "iteration. `loader`, `compute`,\n`wait`, `reduce`, `update` and "
 	  "`test` have one row per epoch, which is a sum.\nThe host waits for "
 	  "a single device, such as `opencl`, only at the end of "
-	  "an\niteration: `update` then has the device's work, and `compute` "
-	  "the time of\nsubmitting it.\n\nWith `--sync epoch` the host does "
+	  "an\niteration. `update` then has the device's work, and `compute` "
+	  "the time of its\nsubmission.\n\nWith `--sync epoch` the host does "
 	  "not wait for each iteration. `step` rows then\nhave a loss and no "
 	  "time, and one `steps` row per epoch has the time of "
 	  "all\niterations. `update` repeats that time, `compute`, `wait` and "
 	  "`reduce` are 0,\nand `loader` is the wait for the first batch of "
 	  "the epoch.", &observation_rows },
 	{ "modelled.csv", "Estimated intervals on a host with a free CPU per "
-	  "core; nothing is measured. The\ncolumns are those of "
-	  "`observations.csv`, `clock` is `model`, and all rows\ndescribe the "
-	  "target. Older folders have these rows in `observations.csv`; "
-	  "`bench\nmeasure` prints them with the others.", NULL },
+	  "core; nothing is measured. The\ncolumns equal `observations.csv`, "
+	  "`clock` is `model`, and all rows describe the\ntarget. Older "
+	  "folders have these rows in `observations.csv`; `bench "
+	  "measure`\nprints them with the others.", NULL },
 	{ "runs.csv", "One row per process: its options, its totals, the "
 	  "machine, the build and the\nlibraries. `run_id` joins "
 	  "`observations.csv`.", &run_rows },
 	{ "summary.csv", "One row per target and metric. A row without "
-	  "`run_id` describes the target in\nits campaign; with several "
-	  "processes its numbers are over their means, and each\nprocess has "
-	  "further rows with its `run_id`.", &summary_rows },
+	  "`run_id` describes the target in\nits campaign. If the target has "
+	  "several processes, these rows are over the\nprocesses' means, and "
+	  "each process has rows with its `run_id`.", &summary_rows },
 	{ "verdicts.csv", "One row per target of a `bench check`. Its "
 	  "processes are the rows of `runs.csv`\nthat have an `arm`; only the "
 	  "check's own table shows them.", &verdict_rows },
@@ -161,7 +161,7 @@ void columns_print(FILE *out)
 	      "with `status` and `reason`.\nText that starts with `=`, `+`, "
 	      "`-` or `@` has a `'` in front, so that no\nspreadsheet "
 	      "evaluates it. New columns are added at the end only. Find "
-	      "columns by\nname, and skip those that you do not know.\n", out);
+	      "columns by\nname, and skip unknown ones.\n", out);
 	for (i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
 		fprintf(out, "\n## %s\n\n%s\n", files[i].name, files[i].holds);
 		if (files[i].rows)

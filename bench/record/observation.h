@@ -52,8 +52,8 @@
 	     "the target") \
 	INT(samples, "samples in the interval") \
 	REAL(loss, "mean loss of the samples") \
-	REAL(accuracy_pct, "correctly classified samples; network of labels: " \
-	     "correct labels of all samples") \
+	REAL(accuracy_pct, "share of correctly classified samples; network " \
+	     "of labels: share of correct labels") \
 	TEXT(status, 12, "ok, partial, error or skipped", NEEDED) \
 	TEXT(reason, 200, "why the status is not ok") \
 	TEXT(clock, 8, "wall: measured on this host; model: estimate for a " \

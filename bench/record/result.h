@@ -34,17 +34,17 @@
 	METRIC(TRAIN_LOSS, "train_loss", "", -1, NULL, "mean loss over the " \
 	       "samples of the last epoch's iterations") \
 	METRIC(TIME_TO_ACCURACY, "time_to_accuracy_s", "s", -1, NULL, "time " \
-	       "from before the data set is read to the end of the first " \
-	       "test that reaches the target accuracy, or 99 % without one; " \
-	       "several runs: only if all reach it") \
+	       "from before reading the data set to the end of the first " \
+	       "test that reaches the target accuracy, or 99 %. Several " \
+	       "runs: only if all reach it") \
 	METRIC(EPOCHS_TO_ACCURACY, "epochs_to_accuracy", "", -1, NULL, \
 	       "epoch of that test") \
 	METRIC(REACHED, "n_reached", "", 1, "reached", "runs that reached " \
 	       "the target accuracy") \
 	METRIC(SCORE, "score_s", "s", -1, NULL, "mean of time_to_accuracy_s, " \
-	       "without the fastest and the slowest of 5 or more runs; a run " \
-	       "that does not reach the accuracy counts as the slowest; with " \
-	       "two such runs there is no score") \
+	       "without the fastest and the slowest of 5 or more runs. A run " \
+	       "that does not reach the accuracy is the slowest; two such " \
+	       "runs have no score") \
 	METRIC(P50, "iter_p50_s", "s", -1, "p50", "median iteration; none " \
 	       "under --sync epoch") \
 	METRIC(P90, "iter_p90_s", "s", -1, NULL, "90th percentile of the " \

@@ -64,10 +64,9 @@
 	REAL(cpu_sys_s, "system CPU time of the process") \
 	REAL(loop_cpu_s, "CPU time of the process in the loop; command: in " \
 	     "its whole run, like all columns of the loop") \
-	INT(maxrss_bytes, "peak memory; cores of @fork: memory at their end, " \
-	    "shared memory counted once; command: largest peak of the " \
-	    "command and the processes that it waited for; empty: not above " \
-	    "that of bench") \
+	INT(maxrss_bytes, "peak memory; cores of @fork: their memory at the " \
+	    "end, shared memory once. Command: largest of it and the " \
+	    "processes that it waited for; empty: not above bench's") \
 	INT(involuntary_switches, "times that other programs took the CPU of " \
 	    "the process") \
 	REAL(steal_pct, "CPU time that the hypervisor took in the loop, as a " \
@@ -109,13 +108,12 @@
 	/* Of all cores; exactly the same again in a run like it. */ \
 	INT(launches, "kernels and transfers submitted to the device in the " \
 	    "loop's iterations; empty: no device") \
-	INT(reduced_bytes, "gradient bytes that all cores contributed to " \
-	    "sums in the loop's iterations, and factor bytes sent to other " \
-	    "hosts; without gradients that cores compute jointly (linear " \
-	    "layers of cpu, partly counted in older rows), and without " \
-	    "copied parameters") \
-	INT(allocations, "memory allocations of bench in the loop's " \
-	    "iterations, without those of libraries") \
+	INT(reduced_bytes, "bytes of gradients that all cores summed in the " \
+	    "loop's iterations, and of factors sent to other hosts. " \
+	    "Excluded: copied parameters, and gradients that cores compute " \
+	    "jointly (linear layers of cpu; older rows count some)") \
+	INT(allocations, "memory allocations in the loop's iterations, by " \
+	    "bench but not by libraries") \
 	/* What else went on: bench/system/kernel.h. */ \
 	REAL(throttled_s, "time that quotas kept CPUs from the process in " \
 	     "the loop, summed over CPUs; empty: not reported by the system") \
@@ -130,10 +128,9 @@
 	/* bench/record/time_to_accuracy.h */ \
 	REAL(target_accuracy_pct, "test accuracy that ends the run; empty: " \
 	     "it ends after its epochs") \
-	REAL(time_to_accuracy_s, "time from before the data set is read to " \
-	     "the end of the first test that reaches the accuracy; the rest " \
-	     "of start-up and warm-up count only above 10 s; empty: not " \
-	     "reached") \
+	REAL(time_to_accuracy_s, "time from before reading the data set to " \
+	     "the end of the first test that reaches the accuracy. Other " \
+	     "start-up and warm-up count only above 10 s. Empty: not reached") \
 	INT(epochs_to_accuracy, "epoch of that test") \
 	/* machine_key() */ \
 	TEXT(host_key, 20, "equal for machines with equal CPU, logical CPUs, " \
@@ -149,14 +146,14 @@
 	TEXT(precision, 16, "fp32; bf16: some factors of products rounded, " \
 	     "the rest fp32; fp64: double; fp16: mixed, with a scaled loss; " \
 	     "bf16-storage: all stored values rounded") \
-	TEXT(resident, 4, "yes: the device kept the data set and built each " \
-	     "batch in the iteration; no: batches were uploaded in the " \
-	     "iteration; empty: the device cannot keep one") \
+	TEXT(resident, 4, "yes: the device kept the data set; no: each " \
+	     "iteration uploaded its batch; empty: the device cannot keep a " \
+	     "data set") \
 	TEXT(not_resident_reason, 160, "why resident is no although " \
 	     "--resident allows yes") \
-	TEXT(kernels, 8, "cold: a driver compiled kernels in compile_s, or " \
-	     "another process filled the same cache meanwhile; warm: the " \
-	     "cache had all; empty: no kernels, or an unknown cache") \
+	TEXT(kernels, 8, "cold: compile_s has a driver's compilations, or " \
+	     "another process filled the cache meanwhile; warm: the cache " \
+	     "had all; empty: no kernels, or an unknown cache") \
 	TEXT(sync, 8, "step: the host waited for each iteration; epoch: the " \
 	     "device ran ahead within an epoch, timed as a whole") \
 	TEXT(device_class, 8, "cpu or gpu: class of the device's kernels; " \
@@ -183,8 +180,8 @@
 	TEXT(hosts, 400, "MPI: hosts and their number of ranks, such as " \
 	     "a:4,b:4; empty: another transport") \
 	INT(bucket_mb, "MPI on several hosts: MiB of gradient sent at a " \
-	    "time, with cpu in fp32 while it computes the rest; 0: all at " \
-	    "once; empty: another transport, or native sums") \
+	    "time; cpu in fp32 computes meanwhile. 0: all at once; empty: " \
+	    "another transport, or native sums") \
 	REAL(overlapped_s, "part of iterations_s, mean of the cores: " \
 	     "computing while parts of the gradient were sent between hosts; " \
 	     "empty: none")

@@ -106,8 +106,8 @@ int scale_communication(const struct scale_network *network, double bytes,
 	     NEEDED) \
 	REAL(images_per_s_lo, "lower end of its 95 % interval") \
 	REAL(images_per_s_hi, "upper end of its 95 % interval") \
-	REAL(efficiency, "images_per_s over cores times that of one core", \
-	     NEEDED) \
+	REAL(efficiency, "images_per_s, divided by cores and by the one-core " \
+	     "images_per_s", NEEDED) \
 	REAL(efficiency_lo, "lower end of its 95 % interval") \
 	REAL(efficiency_hi, "upper end of its 95 % interval") \
 	REAL(iter_s, "one iteration", NEEDED) \
