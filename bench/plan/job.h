@@ -1,4 +1,5 @@
-/* What a run of a target is to do, made from options by bench/plan/plan.h. */
+/* A job: everything that a run of a target will do, resolved from the options
+ * by bench/plan/plan.h. */
 #ifndef BENCH_PLAN_JOB_H
 #define BENCH_PLAN_JOB_H
 
@@ -9,51 +10,58 @@
 #include "bench/data/weights.h"
 #include "bench/plan/slowdown.h"
 
-/* What is to be done: nothing in it changes while it is. */
+/* A planned run. It does not change while the run is executed. */
 struct training {
 	struct model model;
 	const struct backend *backend;
 	const struct dataset *dataset;
 	const char *device; /* as in struct device_request */
-	const char *device_class; /* likewise */
-	int one_process;    /* the cores share this process */
+	const char *device_class; /* as in struct device_request */
+	int one_process;    /* 1 if the cores are threads of this process */
 	int native_sums;    /* as in struct group */
-	int whole_gradients; /* likewise */
-	size_t bucket_floats; /* likewise */
+	int whole_gradients; /* as in struct group */
+	size_t bucket_floats; /* as in struct group */
 	struct recipe recipe;
 	int cores;
-	int cores_here; /* of them, those on this host */
-	int copies;	/* of the data set that they have in memory together */
-	int infers; /* forward passes alone: these are its iterations */
-	int folds;  /* of these: batch norms are part of the layers before */
-	int iterations;	  /* an epoch */
-	int epoch_iterations; /* the same without --steps; 0: no end */
-	int samples_per_core; /* of an iteration; the first core's, if others
-				 have one less */
-	int global_samples;   /* of all cores together */
-	int test_batch;	  /* likewise in a test step; 0: no tests */
-	int test_steps;	  /* most of a test; 0: all */
-	int drop_last;	  /* of both passes: what does not fill a step */
+	int cores_here; /* cores of this target on this host */
+	int copies;	/* copies of the data set in this host's memory */
+	int infers; /* 1: forward passes only, counted by iterations */
+	int folds;  /* 1: batch norms are folded into the layers before them */
+	int iterations;	  /* iterations per epoch */
+	int epoch_iterations; /* iterations per epoch without --steps; 0 = no
+				 end */
+	int samples_per_core; /* samples of the first core in an iteration;
+				 other cores may have one less */
+	int global_samples;   /* samples of all cores in an iteration */
+	int test_batch; /* samples of all cores in a test step; 0 = no tests */
+	int test_steps;	  /* test steps at most; 0 = no limit */
+	int drop_last;	  /* 1: training and test skip a last batch that is not
+			     full */
 	int pad;	  /* see loader_samples() */
 	int warmup;	  /* steps */
 	unsigned long long seed;
-	double row_bytes; /* that bench run keeps of all its runs; 0: none */
-	const struct weights *weights; /* to begin with; NULL: seeded */
-	int reads_weights; /* they are those of a file */
-	char weights_prefix[WEIGHTS_PREFIX]; /* as weights_check() has it */
+	double row_bytes; /* bytes of the rows that bench run keeps for all
+			     runs; 0 = none */
+	const struct weights *weights; /* initial weights; NULL = seeded */
+	int reads_weights; /* 1: the initial weights come from a file */
+	char weights_prefix[WEIGHTS_PREFIX]; /* as weights_check() sets it */
 	int dropout, reshuffle;
 	enum algorithm algorithm;
 	enum precision precision;
-	int resident; /* the device holds the data set, if it can */
-	int ahead;    /* and runs ahead within an epoch, which needs that */
-	double target_accuracy_pct; /* ends the run; missing: nothing does */
+	int resident; /* 1: keep the data set on the device if it supports
+			 that */
+	int ahead;    /* 1: iterations of an epoch are queued without waiting;
+			 needs resident */
+	double target_accuracy_pct; /* the run ends at this accuracy;
+				       CELL_NO_REAL = no limit */
 	const char *dump_masks, *save_parameters; /* files, or NULL */
-	char save_weights[PATH_MAX]; /* file, or empty */
-	int save_best; /* in it: of the epoch whose test loss is lowest */
+	char save_weights[PATH_MAX]; /* file; empty = none */
+	int save_best; /* 1: save_weights gets the epoch with the lowest test
+			  loss */
 
 	struct slowdown slowdown;
 	const char *trace;   /* file, or NULL */
-	const char *profile; /* likewise */
+	const char *profile; /* file, or NULL */
 };
 
 #endif

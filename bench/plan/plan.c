@@ -12,12 +12,13 @@
 #include "bench/record/time_to_accuracy.h"
 #include "bench/system/words.h"
 
-#define BUCKET_MB 25 /* of ranks of MPI, as DistributedDataParallel has it */
-#define INFER_BATCH 32 /* of a core, as in post 004's code */
+#define BUCKET_MB 25 /* for ranks of MPI; the default of
+			DistributedDataParallel */
+#define INFER_BATCH 32 /* per core, as in post 004's code */
 #define INFER_COUNT 256
-#define TEST_BATCH 1000 /* of all cores, unless the model has its own */
+#define TEST_BATCH 1000 /* samples of all cores, unless the model has its own */
 
-#define BEST "best" /* behind the name of --save-weights' file and a colon */
+#define BEST "best" /* suffix of --save-weights FILE:best */
 
 static const struct model *find_model(const char *name, struct error *err)
 {
@@ -74,7 +75,7 @@ static struct recipe plan_recipe(const struct model *model, int cores,
 	return recipe;
 }
 
-/* Of all cores; 0: no tests. */
+/* Returns the samples of all cores in a test step; 0 = no tests. */
 static int plan_test_batch(const struct training *training,
 			   const struct target *target,
 			   const struct options *options)
@@ -97,7 +98,8 @@ static int plan_inference(struct training *training,
 		int given;
 	} others[] = {
 		{ "epochs", options->epochs != OPTION_UNSET },
-		/* Of a comparison they are those of each process. */
+		/* In a comparison, --steps counts the passes of each
+		 * process. */
 		{ "steps", options->steps != OPTION_UNSET &&
 				   (options->verb == VERB_MEASURE ||
 				    options->verb == VERB_VERIFY) },
@@ -153,7 +155,7 @@ void plan_batch(struct training *training, int global_samples)
 						   global_samples);
 }
 
-/* What options say of a training whose recipe is known. */
+/* Copies the options that need a known recipe. */
 static void plan_options(struct training *training,
 			 const struct target *target,
 			 const struct options *options)
@@ -209,7 +211,7 @@ static int refuse_step_options(const struct options *options, struct error *err)
 	return 0;
 }
 
-/* Whether a device is waited for in each iteration. */
+/* Resolves --sync. */
 static int plan_sync(struct training *training, const struct options *options,
 		     struct error *err)
 {
@@ -235,8 +237,8 @@ size_t plan_saved_length(const char *text)
 					      strlen(text);
 }
 
-/* Behind a file's last colon is nothing else, so that a mistyped word makes no
- * file of its own. */
+/* Refuses any suffix but FILE:best, so that a misspelt one does not create a
+ * file. */
 static int plan_saving(struct training *training, const struct options *options,
 		       struct error *err)
 {
@@ -261,7 +263,7 @@ static int plan_saving(struct training *training, const struct options *options,
 			 ":" BEST);
 }
 
-/* What is saved are the weights of the network as it is. */
+/* Saved weights are those of the network without folding. */
 static int may_fold(const struct training *training)
 {
 	return training->infers && training->algorithm == ALGORITHM_FAST &&
@@ -321,7 +323,7 @@ int plan_run(struct training *training, const struct target *target,
 	training->backend = target->backend;
 	training->device = target->device[0] ? target->device : NULL;
 	training->device_class = options->device_class;
-	/* Of a plug-in it is known when that is open. */
+	/* A plug-in's own value is known once it is open. */
 	training->one_process = target->transport->one_process;
 	plan_options(training, target, options);
 	if ((training->profile &&
@@ -354,7 +356,7 @@ static int check_folder(const struct model *model,
 			 "channels, but files have 1 or 3", model->name, in);
 }
 
-/* Those of a folder are counted where the user can change them. */
+/* The message says where the user can change the classes. */
 static int refuse_classes(const struct model *model,
 			  const struct dataset *dataset,
 			  const struct options *options, const char *loss,
@@ -379,7 +381,7 @@ static int refuse_classes(const struct model *model,
 static int check_data(const struct model *model, const struct dataset *dataset,
 		      const struct options *options, struct error *err)
 {
-	/* To verify, targets are made of labels where vectors are wanted. */
+	/* To verify, vectors are made of labels. */
 	const int needs_vectors = !model_has_classes(model) &&
 				  options->verb != VERB_VERIFY;
 
@@ -417,7 +419,7 @@ static int check_data(const struct model *model, const struct dataset *dataset,
 	return 0;
 }
 
-/* --target-accuracy brings one of its own. */
+/* --target-accuracy sets a global batch size itself. */
 static int is_batch_asked(const struct options *options)
 {
 	return options->batch != OPTION_UNSET ||
@@ -539,8 +541,8 @@ int plan_iterations(struct training *training, const struct options *options,
 	return plan_check_norms(training, err);
 }
 
-/* Numbers of samples that were asked for are of the set that has none of its
- * own. What a parent passes on is its default. */
+/* --synthetic-train and --synthetic-test apply to data set synthetic only. A
+ * parent passes on their defaults. */
 static int check_counts(const char *dataset, const struct options *options,
 			struct error *err)
 {

@@ -1,4 +1,4 @@
-/* What a plan takes of memory, and the refusal of one that does not fit. */
+/* Estimates a run's memory and refuses a run that does not fit. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,8 +28,8 @@ static double driver_bytes(const struct model *model)
 	return bytes;
 }
 
-/* Whether weights of its own are kept: those of a file, or of layers into which
- * batch norms are folded, or will be. */
+/* Returns 1 if a process keeps weights: read from a file, or changed by folding
+ * batch norms. */
 static int keeps_weights(const struct training *training)
 {
 	const struct model *model = &training->model;
@@ -41,9 +41,10 @@ static int keeps_weights(const struct training *training)
 	       (training->folds && norms);
 }
 
-/* Each core has a copy of the parameters while it begins and when they are
- * hashed, a batch to warm up with and an image that is decoded. Each process
- * may keep weights, and the first core those of the best epoch. */
+/* Each core has a copy of the parameters while it starts and when they are
+ * hashed, a batch for the warm-up and an image that is being decoded. Each
+ * process may keep weights, and the first core the weights of the best
+ * epoch. */
 static double host_bytes(const struct training *training)
 {
 	const struct model *model = &training->model;
@@ -157,7 +158,7 @@ static int refuse_memory(const struct training *training,
 			 struct error *err)
 {
 	const int batch = largest_batch(training, available);
-	/* Those of several devices have each its own memory. */
+	/* Several devices have memory of their own. */
 	const int shares = training->cores > 1 && !device;
 	char remedy[80] = "choose a smaller --image-size or model";
 
@@ -194,8 +195,7 @@ static double common_bytes(const struct training *training,
 				    &options, training->cores, 1);
 }
 
-/* MiB of a file system with room for so many bytes, and for what MPI itself
- * has there. */
+/* MiB of a file system with room for these bytes and for MPI's own files. */
 static double common_size(double bytes)
 {
 	return ceil(bytes * 1.05 / (64 << 20) + 1) * 64;

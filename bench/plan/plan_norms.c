@@ -1,9 +1,10 @@
-/* The refusal of batches that leave a core's batch norm without statistics. */
+/* Refuses batches that leave a core's batch norm without statistics. */
 #include "backends/parallel/replica.h"
 #include "bench/data/loader.h"
 #include "bench/plan/plan.h"
 
-/* Of so many samples some core has one alone, and its batch norm one value. */
+/* With this number of samples, some core has only one, and its batch norm one
+ * value per channel. */
 static int check_values(const struct training *training, int samples,
 			const char *which, struct error *err)
 {
@@ -25,8 +26,8 @@ static int check_values(const struct training *training, int samples,
 			 cores == 1 ? "" : "s");
 }
 
-/* A core without a sample in any iteration would be tested with the statistics
- * that its batch norm begins with: those of no data. */
+/* A core without a sample in any iteration would be tested with the initial
+ * statistics of its batch norms. */
 static int check_statistics(const struct training *training, int samples,
 			    struct error *err)
 {

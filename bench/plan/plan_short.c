@@ -1,4 +1,4 @@
-/* Plans that end in seconds or minutes whatever their network is. */
+/* Shortens plans to seconds or minutes on every network. */
 #include <math.h>
 
 #include "bench/options/option_table.h"
@@ -11,7 +11,7 @@
 #define GATE_STEPS 7
 #define GATE_WARMUP 2
 #define GATE_LEAST_SIDE 32
-#define GATE_LEAST_BATCH 2 /* of a core: batch norm wants as many */
+#define GATE_LEAST_BATCH 2 /* per core: batch norm needs 2 */
 
 /* --quick: multiplications of the iterations, and of the test. */
 #define QUICK_WORK .4e12
@@ -36,7 +36,7 @@ static int is_batch_given(const struct options *options)
 	       options->global_batch != OPTION_UNSET;
 }
 
-/* The largest of size, size / 2, ... of which so many fit into the room; at
+/* Returns the largest of size, size / 2, ... with size * count <= room, but at
  * least least. */
 static long fit_size(long size, long count, double room, long least)
 {
@@ -75,7 +75,7 @@ void plan_quick(struct options *options, const struct training *training)
 		plan_quick_inference(options, training, test_room);
 		return;
 	}
-	if (!is_batch_given(options)) /* batch norm wants two samples */
+	if (!is_batch_given(options)) /* batch norm needs 2 samples */
 		batch = fit_size(batch, QUICK_LEAST_STEPS, room, 2 * cores);
 	if (batch < training->global_samples)
 		batch = batch / cores * cores;

@@ -31,7 +31,7 @@ const struct plugin_known *plugin_known_find(const char *name)
 	return NULL;
 }
 
-/* Whether its last part is NAME.so. */
+/* Returns 1 if the last part of path is NAME.so. */
 static int is_called(const char *path, const char *name)
 {
 	const char *slash = strrchr(path, '/');
@@ -112,7 +112,7 @@ static int check_transport(const char *path, const char *name,
 	return 0;
 }
 
-/* What is opened stays so: code of it may be anywhere. */
+/* The object is never closed: pointers to its code may be anywhere. */
 static int load(const char *path, const char *name,
 		const struct transport **transport, struct error *err)
 {

@@ -1,7 +1,5 @@
-/*
- * Plug-ins: transports in shared objects (backends/parallel/plugin.h), found by
- * name and opened by the process that measures, and by no parent of it.
- */
+/* Plug-ins: transports in shared objects (backends/parallel/plugin.h). They are
+ * found by name. Only the measuring process opens them, never its parent. */
 #ifndef BENCH_PLAN_PLUGIN_FILE_H
 #define BENCH_PLAN_PLUGIN_FILE_H
 
@@ -9,41 +7,42 @@
 
 #include "backends/parallel/transport.h"
 
-/* Those that this tree has; the last one has no name. */
+/* The plug-ins of this tree. The last entry has no name. */
 struct plugin_known {
 	const char *name, *summary;
-	const char *package; /* what builds it */
-	/* The program that starts its cores, and who has that. */
+	const char *package; /* package that is needed to build it */
+	/* program that starts its cores, and the package of that program */
 	const char *launcher, *launcher_package;
-	const char *library; /* that its --version names */
-	int sums_natively; /* by --allreduce native */
+	const char *library; /* name that `launcher --version` has to print */
+	int sums_natively; /* 1: supports --allreduce native */
 };
 
 extern const struct plugin_known plugins_known[];
 
-/* NULL: not of this tree. */
+/* Returns NULL if the plug-in is not of this tree. */
 const struct plugin_known *plugin_known_find(const char *name);
 
 /*
- * Path of NAME.so: the file of --plugin, if that is its name, or one in
- * plugins/ beside this program, in ../lib/bench/ from there, or in
- * ~/.local/lib/bench/. -1: nowhere.
+ * Finds NAME.so: the file of --plugin if it has that name, else a file in
+ * plugins/ next to this program, in ../lib/bench/ from there, or in
+ * ~/.local/lib/bench/. Returns -1 if there is none.
  */
 int plugin_find(const char *name, char path[PATH_MAX]);
 
-/* For --plugin FILE: this process finds it, and those that it starts.
- * ERROR_USAGE: there is none. */
+/* Makes the FILE of --plugin known to this process and to its children. Fails
+ * with ERROR_MISSING if the file cannot be read, and with ERROR_USAGE if it is
+ * not called NAME.so. */
 int plugin_choose(const char *file, struct error *err);
 
 /*
- * Opens it, for good. A process of its own does it first, so that one that
- * crashes is refused like any other: ERROR_MISSING names the file, what is
- * wrong with it, and the way out.
+ * Opens a plug-in for the rest of the process. A child process opens it first,
+ * so that a plug-in that crashes is reported like any other error.
+ * ERROR_MISSING names the file, its defect and the way out.
  */
 int plugin_open(const char *name, const struct transport **transport,
 		struct error *err);
 
-/* The same in the process of its own alone: can it be opened? */
+/* Opens the plug-in in a child process only. Fails as plugin_open() does. */
 int plugin_try(const char *name, struct error *err);
 
 #endif

@@ -22,8 +22,9 @@ static const struct plugin_known *launched(const struct target *target)
 	return known && known->launcher ? known : NULL;
 }
 
-/* Of Open MPI, of others that speak PMI, and of Slurm's srun --mpi=pmix. A
- * batch script has Slurm's, too, and is no rank. */
+/* Reads a variable of Open MPI, of other launchers that use PMI, or of Slurm's
+ * srun --mpi=pmix. A batch script has Slurm's variables too, but is no rank:
+ * PMIX_RANK is missing. */
 static int read_variable(const char *open_mpi, const char *others,
 			 const char *slurm)
 {
@@ -50,7 +51,7 @@ int ranks_are_launched(const struct target *target)
 
 /* One of --hosts. */
 struct host {
-	const char *name; /* so many bytes of the list */
+	const char *name; /* not terminated: see length */
 	size_t length;
 	long slots;
 };
@@ -58,8 +59,9 @@ struct host {
 #define NAME_BYTES "abcdefghijklmnopqrstuvwxyz" \
 		   "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_"
 
-/* Moves *text behind its next entry. 0: none is left; -1: the entry is not
- * NAME or NAME:SLOTS, or ssh would take the name for an option. */
+/* Moves *text past its next entry. Returns 1; 0 at the end of the list; -1 if
+ * the entry is not NAME or NAME:SLOTS, or if ssh would take the name for an
+ * option. */
 static int next_host(const char **text, struct host *host)
 {
 	const char *at = *text;
@@ -125,14 +127,14 @@ int ranks_here(const struct target *target, const char *hosts)
 
 static const char *const ending_words[] = { "setpriv", "--pdeathsig", "KILL" };
 
-/* Of the launcher, behind its name. */
+/* The launcher's options. */
 static const char *const launcher_words[] = {
 	"--bind-to", "none", /* which CPUs cores may use is up to bench */
-	/* Who is to stop hears it by a signal that is passed on, and has all
-	 * the time that it takes; who is to end does so at once. */
+	/* Ranks that should stop get a signal from the launcher and any time
+	 * that they need; ranks that should end are killed at once. */
 	"--mca", "odls_base_sigkill_timeout", "0",
-	/* A host that is silent for 14 s is lost, and one that does not start
-	 * in 20 s; of some neither hears (child.c: end_unmet). */
+	/* A host is lost after 14 s of silence, or if it does not start within
+	 * 20 s. Some losses are not noticed (child.c: end_unmet). */
 	"--mca", "oob_tcp_keepalive_time", "5",
 	"--mca", "oob_tcp_keepalive_intvl", "3",
 	"--mca", "oob_tcp_keepalive_probes", "3",
@@ -144,7 +146,7 @@ enum {
 	LAUNCHER_WORDS = sizeof(launcher_words) / sizeof(*launcher_words)
 };
 
-/* Whether bench has set the variable NAME=VALUE itself, for this host. */
+/* Returns 1 if bench itself set the variable NAME=VALUE for this host. */
 static int is_own(const char *variable)
 {
 	const char *names = getenv("BENCH_SET");
@@ -171,8 +173,7 @@ static size_t count_words(const char *const *words)
 	return count;
 }
 
-/* What starts the cores, up to the name of the program. Returns how many words
- * these are. */
+/* Adds the launcher's words, up to the program's name. Returns their number. */
 static size_t add_launcher(const struct target *target, const char *hosts,
 			   const char **words, char number[16])
 {

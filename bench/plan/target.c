@@ -12,7 +12,7 @@
 const char *const target_defaults[] = { "cpu-1", "cpu-8", "opencl", NULL };
 const char *const infer_defaults[] = { "cpu-1", "opencl", NULL };
 
-/* What may be asked of a transport that only the measuring process opens. */
+/* Stands for a transport that only the measuring process opens. */
 static const struct transport plugged_transport = {
 	.name = "plug-in",
 	.summary = "a plug-in",
@@ -67,7 +67,7 @@ static int refuse_plugin(const char *text, const struct plugin_known *known,
 			 known->package);
 }
 
-/* One that is not there, or that cannot run so many cores. */
+/* Fails if the transport is missing, or cannot run this number of cores. */
 static int check_transport(const struct target *target, const char *text,
 			   const char *name, struct error *err)
 {

@@ -1,7 +1,7 @@
 /*
- * What is timed: BACKEND[-CORES][@TRANSPORT][:DEVICE], for example cpu-8,
- * cpu-4@threads, opencl, opencl:1. The cores of a backend whose devices
- * compute are such devices, or parts of one; one is a whole device.
+ * A target: BACKEND[-CORES][@TRANSPORT][:DEVICE], for example cpu-8,
+ * cpu-4@threads, opencl, opencl:1. If the backend's devices compute, each core
+ * is a device or a part of one; a single core is a whole device.
  */
 #ifndef BENCH_PLAN_TARGET_H
 #define BENCH_PLAN_TARGET_H
@@ -15,48 +15,51 @@
 struct target {
 	char name[48]; /* canonical: cpu becomes cpu-1 */
 	const struct backend *backend;
-	/* Of a plug-in, until target_load(), what may be asked before it is
-	 * opened. */
+	/* A placeholder until target_load(), if a plug-in has the transport. */
 	const struct transport *transport;
-	char plugin[24]; /* that the transport is of; empty: none */
+	char plugin[24]; /* plug-in of the transport; empty = built in */
 	int cores;
-	char device[32]; /* as for struct device_request; empty: any */
+	char device[32]; /* as in struct device_request; empty = any */
 };
 
-/* ERROR_USAGE names what there is to choose from. */
+/* Fails with ERROR_USAGE, which lists the choices, or with ERROR_MISSING if a
+ * known plug-in was not built. */
 int target_parse(struct target *target, const char *text, struct error *err);
 
-/* Opens the plug-in that the transport is of, if it is of one. */
+/* Opens the target's plug-in, if it has one. */
 int target_load(struct target *target, struct error *err);
 
-/* What its transport is called. */
+/* Returns the name of the transport, or of its plug-in. */
 const char *target_transport(const struct target *target);
 
-/* Can its sums be made as a library does, in any order? */
+/* Returns 1 if the transport supports --allreduce native. */
 int target_sums_natively(const struct target *target);
 
-/* ERROR_USAGE if two are the same, which names the option for more processes
- * of each. */
+/* Fails with ERROR_USAGE if two targets are equal. The message names option,
+ * which starts more processes per target. */
 int target_refuse_twice(const struct target *targets, int count,
 			const char *option, struct error *err);
 
-/* The three columns of the post; ends with NULL. */
+/* The targets of `bench run` without arguments, as in the post; ends with
+ * NULL. */
 extern const char *const target_defaults[];
-/* The two of post 004's inference; likewise. */
+/* The targets of `bench infer` without arguments, as in post 004; ends with
+ * NULL. */
 extern const char *const infer_defaults[];
 
 /*
- * Some options concern only some targets: --resident no, --device-class and
- * --sync epoch. A command with several targets gives them to those, and is
- * refused where there are none.
+ * Options that only some targets take, such as --resident no, --device-class
+ * and --sync epoch. If a command has several targets, only those get the
+ * option; if it has none that takes it, the command is refused.
  */
 
-/* Takes out of options what the target does not take. */
+/* Resets the options that the target does not take. */
 void target_options_trim(struct options *options, const struct target *target);
 
 /*
- * ERROR_USAGE for an option that none of the targets takes, which says why and
- * who does. For one that only some take, a note in log (NULL: none) names them.
+ * Fails with ERROR_USAGE if no target takes an option. The message says why,
+ * and which targets would. If only some take it, a note in log names them; log
+ * may be NULL.
  */
 int target_options_check(const struct options *options,
 			 const struct target *targets, int count, FILE *log,
