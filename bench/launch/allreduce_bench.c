@@ -27,7 +27,7 @@
 #define SECONDS .2 /* for each size, if that is enough for the least */
 #define LIMIT_S 600 /* for all sizes of a world size */
 
-/* What all ranks work on, and the first one fills. */
+/* Shared by all ranks and filled by the first one. */
 struct sweep {
 	struct sweep_size {
 		size_t bytes;
@@ -36,14 +36,14 @@ struct sweep {
 	} sizes[ALLREDUCE_SIZES];
 };
 
-/* What a rank has of its own. */
+/* Memory of one rank. */
 struct memory {
 	float *values; /* the vector: zeros stay zeros, whatever is added */
 	char *scratch;
 };
 
-/* The slowest rank's time, known to all. The caches are as an iteration leaves
- * them, which works on more than a vector between two sums. */
+/* Sets the slowest rank's time in all ranks. Fills the caches first, as an
+ * iteration does, which works on more than a vector between two sums. */
 static int time_once(struct group *group, const struct memory *memory,
 		     size_t count, double *slowest_s, struct error *err)
 {
@@ -68,7 +68,7 @@ static int time_once(struct group *group, const struct memory *memory,
 	return 0;
 }
 
-/* All ranks know the same times, and so stop together. */
+/* All ranks have the same times and therefore stop together. */
 static int time_size(struct group *group, const struct memory *memory,
 		     struct sweep_size *size, struct error *err)
 {
@@ -172,7 +172,8 @@ static int launch(const struct target *target, struct sweep *sweep,
 	return group_launch(target->transport, target->cores, &job, err);
 }
 
-/* The first rank says what failed where all know it, else the one that does. */
+/* If all ranks have the error, only the first one prints it; otherwise the rank
+ * that has it. */
 static void say_once(const struct target *target, int joined, struct error *err)
 {
 	const struct error cause = *err;
@@ -214,7 +215,7 @@ int allreduce_bench_measure(struct target *target, const char *hosts,
 	return failed ? -1 : 0;
 }
 
-/* What the processes printed, of which the first one alone prints rows. */
+/* Reads the rows, which only the first process prints. */
 static int read_rows(int descriptor, const struct target *target,
 		     struct network_row *rows, struct error *err)
 {
@@ -234,7 +235,8 @@ static int read_rows(int descriptor, const struct target *target,
 			  ALLREDUCE_SIZES);
 }
 
-/* What the processes say in the file; lines of no failure are passed on. */
+/* Parses the processes' standard error; lines that report no failure are passed
+ * on. */
 static void read_log(int descriptor, struct launcher_log *log)
 {
 	char bytes[4096];

@@ -31,7 +31,7 @@
 #define CHILD_GRACE_S 60
 #define CHILD_LONGER 3 /* times as long */
 #define CHILD_START_S 300
-#define RANKS_MEET_S 60 /* in which those of several hosts are to meet */
+#define RANKS_MEET_S 60 /* in which cores of several hosts must meet */
 
 /* A child while its output is read, until its end. */
 enum output { OUTPUT_UNKNOWN, OUTPUT_ROWS, OUTPUT_OTHER };
@@ -40,10 +40,13 @@ struct listener {
 	pid_t pid;
 	int pipe; /* -1: its other end is closed */
 	int is_launcher;
-	int errors; /* likewise; a launcher's standard error */
-	struct launcher_log log; /* what it says there */
-	double passed_at; /* that a signal was passed on through it */
-	int watch; /* readable when it has ended; -1: it has, or none */
+	int errors; /* a launcher's standard error; -1: its other end is
+		       closed */
+	struct launcher_log log; /* parsed from errors */
+	double passed_at; /* last time that a signal was passed on through the
+			     launcher */
+	int watch; /* readable once it has ended; -1: it has ended, or no notice
+		      is available */
 	struct process_status status; /* at the end */
 	char started_utc[24];	      /* as in struct run */
 	double began_at, ended_at;    /* ended_at: 0 before */
@@ -54,7 +57,7 @@ struct listener {
 	double longest_s;    /* of the steps so far; 0: none */
 	double kill_at;	 /* for process_end(); 0: it was not asked to end */
 	int timed_out;
-	int failed; /* what it says is not wanted any more */
+	int failed; /* 1: its output is no longer used */
 	struct csv_reader *reader;
 	const struct child_request *request;
 	const struct child_ear *ear;
@@ -179,7 +182,7 @@ static void pass_signals(struct listener *listener, double now)
 	listener->forwarded_at = now;
 	if (!listener->request->words)
 		limit_child(listener, now);
-	/* A command may not know what that means. */
+	/* A command may ignore the signal. */
 	else if (!listener->kill_at)
 		listener->kill_at = now + PROCESS_GRACE_S;
 }
@@ -206,12 +209,12 @@ static void keep_deadline(struct listener *listener, double now)
 	process_end(whom(listener), PROCESS_GRACE_S, &listener->kill_at);
 }
 
-/* Of a host that is lost while ranks start Open MPI may never hear. */
+/* Open MPI may never report a host that is lost during start-up. */
 static void end_unmet(struct listener *listener, double now)
 {
 	struct launcher_log *log = &listener->log;
 
-	/* The first core prints rows behind that. */
+	/* The first core prints rows only after the cores have met. */
 	if (!listener->is_launcher || !log->hosts || log->met ||
 	    listener->kill_at || listener->output == OUTPUT_ROWS ||
 	    now < listener->began_at + RANKS_MEET_S ||
@@ -240,7 +243,7 @@ static int check_ended(struct listener *listener, struct error *err)
 	if (!listener->request->words)
 		return 0;
 	command_usage_end(&listener->usage);
-	/* What a shell starts with & ignores it. */
+	/* A shell's background jobs ignore SIGINT. */
 	if (listener->forwarded == SIGINT)
 		kill(whom(listener), SIGTERM);
 	return 0;
@@ -297,8 +300,9 @@ static ssize_t poll_output(struct listener *listener, int wait_ms, char *bytes,
 	return count < 0 && errno == EINTR ? NOTHING_YET : count;
 }
 
-/* A child whose rows cannot be taken is asked to end, and what it still writes
- * is read, so that it can clean up. Returns how many bytes came. */
+/* Reads once. A child whose rows cannot be passed on is asked to end; its
+ * remaining output is read, so that it can clean up. Returns the number of
+ * bytes. */
 static size_t read_some(struct listener *listener, int wait_ms,
 			struct error *err)
 {
@@ -321,7 +325,7 @@ static size_t read_some(struct listener *listener, int wait_ms,
 	if (listener->failed ||
 	    !feed_rows(listener, bytes, (size_t)count, err))
 		return (size_t)count;
-	/* A launcher that has lost ranks says so behind their rows. */
+	/* A launcher reports lost ranks after their rows. */
 	if (listener->is_launcher && err->kind == ERROR_INPUT) {
 		listener->output = OUTPUT_OTHER;
 		return (size_t)count;
@@ -357,7 +361,8 @@ static int read_to_end(struct listener *listener, struct error *err)
 		if (!read_some(listener, wait_ms, err))
 			end_unmet(listener, clock_now());
 	}
-	/* What it wrote before its end, no more: others may go on. */
+	/* Reads only what it wrote before its end: other processes may go on
+	 * writing. */
 	for (size_t got = 0; count && got < PIPE_BYTES; got += count)
 		count = read_some(listener, 0, err);
 	for (int i = 0; i < PIPE_BYTES / ERRORS_AT_ONCE &&
@@ -423,8 +428,8 @@ static void make_command_run(struct run *run, const struct listener *listener)
 	command_usage_describe(run, &listener->usage, status);
 }
 
-/* Those that end with their launcher say nothing of themselves, and one that
- * was told to stop has another signal than we. */
+/* Ranks that end with their launcher report nothing, and a rank that was asked
+ * to stop got another signal than this process. */
 static void blame_ranks(struct child_result *result,
 			const struct listener *listener)
 {
@@ -580,8 +585,8 @@ int child_measure(struct child_result *result,
 		  const struct child_ear *ear, struct error *err)
 {
 	char run_file[64];
-	/* In memory, and handed down to the child, so that nothing is left
-	 * behind if we are killed. */
+	/* In memory and inherited by the child: nothing remains if this process
+	 * is killed. */
 	int descriptor = memfd_create("bench-run", 0), failed;
 
 	*result = (struct child_result){ 0 };

@@ -1,4 +1,5 @@
-/* Measuring children of this process: started, listened to, reaped. */
+/* Measuring child processes: start them, read their rows, wait for their
+ * end. */
 #ifndef BENCH_LAUNCH_CHILD_H
 #define BENCH_LAUNCH_CHILD_H
 
@@ -8,44 +9,46 @@
 #include "bench/record/observation.h"
 #include "bench/record/run.h"
 
-/* Who gets the rows of a child; calls should be short. */
+/* The receiver of a child's rows. Its functions should return quickly. */
 struct child_ear {
-	/* Each row as it arrives; a failure ends the child. */
+	/* Called for each row as it arrives. A failure ends the child. */
 	csv_handler *row;
-	/* Between rows: all that has arrived was given. At least ten times a
-	 * second. */
+	/* Called at least ten times per second, when all rows that arrived have
+	 * been passed on. */
 	void (*pause)(void *context);
 	void *context;
 };
 
-/* What is known of a child that has ended. */
+/* The outcome of a child that has ended. */
 struct child_result {
-	struct run run; /* its own, or made from what is known of its end */
-	int exit_code;	/* of the process; 128 + signal when one ended it;
+	struct run run; /* the child's own row, or one made from its exit
+			   status */
+	int exit_code;	/* exit code; 128 + signal if a signal ended it;
 			   ERROR_FAILED after the timeout */
-	int is_mute;	/* it ended by itself and left no run file */
+	int is_mute;	/* 1: it ended by itself and left no run file */
 };
 
 /*
- * Runs `bench measure target`, which shows no progress, and waits for it. The
- * child's failure is no error: it is in result->run. An error says that it
- * could not be run at all. After options->timeout seconds it is ended.
+ * Runs `bench measure target` without progress and waits for it. A failure of
+ * the child is no error: result->run reports it. The function fails if the
+ * child could not be run at all, if its output is not rows, or if the ear
+ * fails. The child is ended after options->timeout seconds.
  *
- * With words, that command. If it prints observations they are passed on under
- * the request's run_id and target; any other output is skipped, and the run has
- * total_s, from the start of the process to its end, and what the system says
- * of its CPU time, memory and disturbance. Processes that it leaves running are
- * left alone, and their output is not read.
+ * If request->words are given, runs that command instead. Observations that it
+ * prints are passed on under the request's run_id and target; any other output
+ * is skipped. The run has total_s, from the start of the process to its end,
+ * and the system's figures for CPU time, memory and disturbance. Processes that
+ * the command leaves running are left alone, and their output is not read.
  *
- * A command is in a process group of its own, which as a whole gets our signals
- * and is ended after the timeout. PROCESS_GRACE_S after either, it is killed.
- * If we are killed ourselves it goes on.
+ * A command gets a process group of its own, which receives our signals and the
+ * timeout's. PROCESS_GRACE_S after either, the group is killed. If this process
+ * is killed, the command goes on.
  */
 int child_measure(struct child_result *result,
 		  const struct child_request *request,
 		  const struct child_ear *ear, struct error *err);
 
-/* Makes result's run from the error of child_measure. */
+/* Fills result->run from the error of child_measure(). */
 void child_blame(struct child_result *result, const char *target,
 		 const char *run_id, const struct error *err);
 

@@ -80,7 +80,7 @@ pid_t child_start(const struct child_request *request, const char *run_file,
 	};
 	pid_t pid = -1;
 
-	/* It is we who know how far the rows have come. */
+	/* This process shows progress, by the rows that it reads. */
 	options.progress = "never";
 	snprintf(words[0], sizeof(words[0]), "--run-file=%s", run_file);
 	snprintf(words[1], sizeof(words[1]), "--run-id=%s", request->run_id);

@@ -79,7 +79,7 @@ static int collect_row(const void *given, void *context, struct error *err)
 	struct collector *collector = context;
 	const double now = clock_now();
 
-	/* The target's row comes first, those of its cores after it. */
+	/* The target's row is printed before the rows of its cores. */
 	if (collector->epoch_over && (strcmp(row->phase, "step") == 0 ||
 				      strcmp(row->phase, "loop") == 0))
 		end_epoch(collector, now);

@@ -1,7 +1,5 @@
-/*
- * What `bench run` does with the rows of a child while it runs: first they are
- * saved, then the user sees how far it is.
- */
+/* Handles a child's rows for `bench run` while the child runs: saves them, then
+ * shows progress. */
 #ifndef BENCH_LAUNCH_COLLECTOR_H
 #define BENCH_LAUNCH_COLLECTOR_H
 
@@ -14,17 +12,19 @@
 struct collector {
 	struct campaign *campaign;
 	struct progress progress; /* started by the caller */
-	const struct progress *other; /* that a caller draws itself, or NULL */
-	FILE *log;		  /* notes; NULL: none */
+	const struct progress *other; /* progress that the caller draws itself,
+					 or NULL */
+	FILE *log;		  /* notes; NULL = none */
 	double saved_at;
-	int failing;	 /* the last try to save did not work */
-	int interrupted; /* and the user was told */
-	struct observation epoch; /* the last one that was over */
-	int epoch_over;		  /* and was not shown yet */
-	int epoch_waits;	  /* with that until its rows are saved */
+	int failing;	 /* 1 if the last attempt to save failed */
+	int interrupted; /* 1 if the note about the interrupt was printed */
+	struct observation epoch; /* last epoch that ended */
+	int epoch_over;		  /* 1 if epoch has ended and its rows are not
+				     saved yet */
+	int epoch_waits; /* 1 if epoch is shown once its rows are saved */
 };
 
-/* The ear that hands a child's rows to collector. */
+/* Returns an ear that passes a child's rows to collector. */
 struct child_ear collector_ear(struct collector *collector);
 
 #endif

@@ -72,7 +72,7 @@ static int find_no_start(struct launcher_log *log)
 	return 1;
 }
 
-/* Follow from what else is told. */
+/* Returns 1 for a block that only follows from another message. */
 static int is_echo(const char *block)
 {
 	return strstr(block, "non-zero exit code") ||
@@ -129,8 +129,8 @@ static int count_names(const char *line)
 	return count;
 }
 
-/* Who answers late is among those that another waits for, so that the shortest
- * list is the best. */
+/* A rank that answers late is in the lists of the others, so the shortest list
+ * is the best one. */
 static void take_waits(struct launcher_log *log, const char *line)
 {
 	const int count = count_names(line);
@@ -146,7 +146,7 @@ static void end_line(struct launcher_log *log, int to)
 	char *line = log->line;
 	const int is_rank = !strncmp(line, RANK, strlen(RANK));
 
-	/* Whatever it stands behind. */
+	/* Other text may precede it on the line. */
 	if (strstr(line, LAUNCHER_LOG_MET)) {
 		log->met = 1;
 	} else if (is_rule(line)) {
@@ -181,7 +181,7 @@ void launcher_log_feed(struct launcher_log *log, const char *bytes,
 		       size_t count, int to)
 {
 	for (size_t i = 0; i < count; i++) {
-		/* What is longer goes on in another line. */
+		/* A longer line is split. */
 		if (bytes[i] != '\n' && log->length < sizeof(log->line) - 1) {
 			log->line[log->length++] = bytes[i];
 			continue;
