@@ -1,4 +1,4 @@
-/* What a core does in a run: its iterations, and what is read of it later. */
+/* The iterations of a core, and the results that are read from it later. */
 #include "bench/train/core.h"
 
 #include <errno.h>
@@ -22,10 +22,8 @@ int core_leads_process(const struct core *core)
 	return core->group->rank == 0 || !core->training->one_process;
 }
 
-/*
- * A device may compute in threads of its own: those of the process count, and
- * nobody knows for which of its cores.
- */
+/* A device may compute in threads of its own. They count for the process; their
+ * core is not known, so each core gets an equal share. */
 double core_cpu(const struct core *core)
 {
 	const struct training *training = core->training;
@@ -53,7 +51,7 @@ void core_end_phase(struct core *core, enum replica_phase phase)
 	core->phase_began_cpu_s = cpu;
 }
 
-/* The clock of a core's own work. A device works beside this thread. */
+/* The clock of a core's own work; a device works in parallel to this thread. */
 static double own_time(const struct core *core)
 {
 	return core->training->backend->offloads ? clock_now() :
@@ -338,13 +336,11 @@ int core_dump_masks(struct core *core, const struct batch *batch,
 	return 0;
 }
 
-/*
- * --sync epoch: the device runs ahead of the host within an epoch, and no
- * iteration is waited for. What they scored is known when all are done.
- */
+/* --sync epoch: the device runs ahead of the host within an epoch, and the host
+ * does not wait for each iteration. The scores are read after the last one. */
 
-/* Submits all iterations to the device, or those until a signal: *submitted of
- * them. *before is what was counted before the first. */
+/* Submits all iterations to the device, or *submitted of them if a signal
+ * arrives. *before gets the counts before the first one. */
 static int submit_all(struct core *core, int *submitted,
 		      struct step_counts *before, struct error *err)
 {
@@ -446,7 +442,7 @@ int core_hash(struct core *core, enum vector which, size_t count,
 
 int core_check_replicas(struct core *core, uint64_t *hash, struct error *err)
 {
-	/* What all have in one copy, one of them reads. */
+	/* If all cores share one copy, one of them reads it. */
 	const int reads = core->group->rank == 0 || !core->program->shared;
 	uint64_t own = 0, all[GROUP_MAX_SIZE];
 
@@ -478,7 +474,8 @@ int core_record_hashes(struct core *core, struct error *err)
 	if (core->group->rank)
 		return 0;
 	core->outcome->is_complete = 1;
-	/* Of a folded network they would be no other run's. */
+	/* Parameters of a folded network could not be compared with other
+	 * runs. */
 	if (core->training->folds)
 		return 0;
 	snprintf(run->parameters_hash, sizeof(run->parameters_hash),

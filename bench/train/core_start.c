@@ -79,7 +79,7 @@ static struct loader_plan plan_loading(const struct core *core)
 	};
 }
 
-/* What a core reports of its device, where each has one. */
+/* A core's report of its device. */
 struct device_part {
 	char name[sizeof(((struct device_info *)NULL)->name)];
 	char type[sizeof(((struct device_info *)NULL)->type)];
@@ -98,8 +98,8 @@ static void append_new(char *text, size_t size, const struct device_part *parts,
 	text_append(text, size, " and %s", own);
 }
 
-/* What computes, for rank 0: of several devices the name and type of each that
- * differs, and their units together. */
+/* Describes the devices for rank 0: each name and type once, and the sum of
+ * their units. */
 static int describe_devices(struct core *core, struct device_info *info,
 			    struct error *err)
 {
@@ -165,7 +165,7 @@ static void print_device(struct core *core, const struct device_info *info)
 		states[info->kernels], steps);
 }
 
-/* What each core is called in the timeline, and who is delayed. */
+/* Names the cores in the timeline, and marks the delayed one. */
 static int open_trace(struct core *core, struct error *err)
 {
 	const struct training *training = core->training;
@@ -216,8 +216,8 @@ static int compile(struct core *core, struct error *err)
 	struct device_info info;
 	double began_s;
 
-	/* Batch norm takes two samples of a gradient at least, and a backend
-	 * may evaluate as many as it has room for. */
+	/* Batch norm needs two samples of a gradient; evaluation works with any
+	 * number. */
 	if (training->infers && options.batch < 2)
 		options.batch = 2;
 	options.ahead = training->ahead ? training->iterations : 0;
@@ -247,8 +247,7 @@ struct holding {
 	char reason[160]; /* why not */
 };
 
-/* Makes it that of the first core that does not hold the data set, if one does
- * not. */
+/* If a core does not hold the data set, copies the first such core's reason. */
 static int find_refusal(const struct core *core, struct holding *holding,
 			struct error *err)
 {
@@ -280,9 +279,9 @@ static int hold_own(const struct core *core, struct holding *holding,
 	return err->kind == ERROR_MISSING ? 0 : -1;
 }
 
-/* What does not fit, on one core even, is loaded batch by batch by all: they
- * would wait for the slowest. One after the other, since drivers compile the
- * kernels for it (replica_compile). */
+/* If the data set does not fit on one of the cores, all cores load batches:
+ * they would wait for the slowest anyway. The cores take turns, since drivers
+ * compile kernels for it (replica_compile). */
 static int hold_data(struct core *core, struct error *err)
 {
 	const struct training *training = core->training;
@@ -310,7 +309,7 @@ static int hold_data(struct core *core, struct error *err)
 	return 0;
 }
 
-/* Before warm-up, and again behind it. */
+/* Called before the warm-up and again after it. */
 static int initialise(struct core *core, struct error *err)
 {
 	const struct training *training = core->training;

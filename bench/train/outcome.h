@@ -1,4 +1,4 @@
-/* The process that trains, and what its run has come to. */
+/* The process that trains, and the outcome of its run. */
 #ifndef BENCH_TRAIN_OUTCOME_H
 #define BENCH_TRAIN_OUTCOME_H
 
@@ -10,34 +10,35 @@
 #include "bench/system/process.h"
 #include "bench/train/recorder.h"
 
-/* What a process knows of itself before its cores start. */
+/* Facts about a process before its cores start. */
 struct measured_process {
-	int cpus; /* that it is confined to */
-	int joined; /* it is one core, and has an outcome of its own */
-	int patient; /* for interrupt_install(), in every process */
-	FILE *log;   /* rank 0 prints there what it runs on; NULL = nowhere */
+	int cpus; /* number of CPUs that it is confined to */
+	int joined; /* 1: it is one core and has an outcome of its own */
+	int patient; /* argument of interrupt_install(), for every process */
+	FILE *log;   /* rank 0 prints the device there; NULL = nowhere */
 	FILE *profile_log; /* for the table of a profile */
-	double began_at;   /* of clock_now() */
-	double launcher_cpu_s; /* CPU time of a process that is no core */
+	double began_at;   /* time of clock_now() */
+	double launcher_cpu_s; /* CPU time of a process that is not a core */
 };
 
-/* As every core of its process sees it. */
+/* The outcome, shared by all cores of a process. */
 struct training_outcome {
 	const struct training *training;
 	struct measured_process process;
 
-	/* Used and filled by rank 0 alone. The run's row has its ids, target
-	 * and cores before, and gets what is known when its loop is over. */
+	/* Used by rank 0 only. The run has ids, target and cores from the
+	 * start, and gets its results after the loop. */
 	struct run run;
 	struct recorder recorder;
-	int stopped_by;	 /* the signal that ended the run, or 0 */
-	int is_complete; /* every iteration and test is done and recorded */
+	int stopped_by;	 /* signal that ended the run; 0 = none */
+	int is_complete; /* 1: all iterations and tests are done and recorded */
 
-	/* Each core that is a process fills its own. */
+	/* Peak memory; each core that is a process sets its own. */
 	long memory_bytes[GROUP_MAX_SIZE];
 
-	int is_launched;     /* the cores have met */
-	struct usage others; /* where they join: of those but rank 0 */
+	int is_launched;     /* 1: the cores have met */
+	struct usage others; /* use of all ranks but 0, if a launcher started
+				them */
 };
 
 #endif

@@ -32,7 +32,7 @@ static double run(const struct peak *peak, const float *memory, size_t bytes,
 	const double work = peak->work(memory, bytes, rounds, &result);
 
 	*elapsed_s = clock_now() - began_s;
-	/* What an impossible result would have made is nothing. */
+	/* The result is used, so that the compiler keeps the loop. */
 	return result == result ? work : 0;
 }
 
@@ -63,7 +63,7 @@ struct peak_rate peak_measure(const struct peak *peak, const float *memory,
 	return (struct peak_rate){ stats.max, stats.median };
 }
 
-/* What is read from; and the memory for the largest of them. */
+/* The memory levels to read from, and memory for the largest. */
 struct levels {
 	struct cache_level {
 		char name[12];
@@ -159,7 +159,7 @@ static int measure_one(struct found *found, const struct peak *peak,
 	return 0;
 }
 
-/* Those that read, from each level, or those that do not. */
+/* Measures the loops that read, from each level, or the loops that do not. */
 static int measure_some(struct found *found, const struct levels *levels,
 			int reads, struct error *err)
 {

@@ -1,4 +1,4 @@
-/* What this core can do at most, on registers and on memory. */
+/* Peak rates of one core, in registers and in memory. */
 #ifndef BENCH_TRAIN_PEAKS_H
 #define BENCH_TRAIN_PEAKS_H
 
@@ -8,15 +8,14 @@
 #include "backends/contract/peak.h"
 #include "bench/record/column.h"
 
-/* How fast one of the loops of backends/contract/peak.h is. */
+/* Rate of one loop of backends/contract/peak.h. */
 struct peak_rate {
-	double best, median; /* operations or bytes a second, of several runs */
+	double best, median; /* operations or bytes per second, over several
+				runs */
 };
 
-/*
- * Runs it on the calling thread for about so many seconds in all, three times
- * at least. memory and bytes are as for its work.
- */
+/* Runs the loop on the calling thread for about this many seconds, but at least
+ * three times. memory and bytes are as for peak->work. */
 struct peak_rate peak_measure(const struct peak *peak, const float *memory,
 			      size_t bytes, double seconds);
 
@@ -38,17 +37,18 @@ struct peak_rate peak_measure(const struct peak *peak, const float *memory,
 	TEXT(version, 48, "version of bench") \
 	TEXT(git_commit, 48, "commit that bench was built from")
 
-/* `bench env --peak`: a row of its CSV file. */
+/* A row of the CSV file of `bench env --peak`. */
 struct peak_row {
 	PEAK_COLUMNS(TEXT_MEMBER, INT_MEMBER, REAL_MEMBER)
 };
 
 extern const struct row_kind peak_rows;
 
-/* Of all backends, in some three seconds; *rows is freed by the caller. */
+/* Measures the peaks of all backends in about three seconds. The caller frees
+ * *rows. */
 int peaks_measure(struct peak_row **rows, int *count, struct error *err);
 
-/* As a table for a terminal; fails only for want of memory. */
+/* Prints a table for a terminal. Fails only if there is no memory. */
 int peaks_print(FILE *out, const struct peak_row *rows, int count,
 		struct error *err);
 

@@ -9,7 +9,7 @@
 #include "bench/system/hash.h"
 #include "bench/system/text.h"
 
-/* What decides the result, and has to be the same on all hosts. */
+/* Properties that decide the result and must be equal on all hosts. */
 enum part {
 	TRAIN_IMAGES,
 	TRAIN_LABELS,
@@ -116,7 +116,7 @@ static int check_version(const struct rank_place *first,
 			 first->version);
 }
 
-/* The ranks whose part is not that of rank 0: "core 2 on host b". */
+/* Lists the ranks whose part differs from rank 0's: "core 2 on host b". */
 static void list_others(const struct rank_place *all, int size, enum part part,
 			char *text, size_t room)
 {
@@ -138,7 +138,7 @@ static void list_others(const struct rank_place *all, int size, enum part part,
 	}
 }
 
-/* rank is the first whose parts are not those of rank 0. */
+/* rank is the first one with another part than rank 0. */
 static int refuse_parts(const struct rank_place *all, int size, int rank,
 			struct error *err)
 {

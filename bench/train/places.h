@@ -1,21 +1,22 @@
-/* Where the cores are that another program has started, and whether they have
- * the same program and data there. */
+/* Checks that cores which a launcher started, on one host or several, have the
+ * same program, options and data. */
 #ifndef BENCH_TRAIN_PLACES_H
 #define BENCH_TRAIN_PLACES_H
 
 #include "bench/train/core.h"
 
 /*
- * All cores meet. Rank 0 gets hosts and cpus of the run's row, and all know
- * which cores are on their own host (core->is_near). ERROR_MISSING: another
- * version of bench on one of the hosts; ERROR_INPUT: another data set, or
- * another file of weights; ERROR_USAGE: other options.
+ * Compares the cores before they start. All cores must call it. Sets hosts and
+ * cpus of rank 0's run, and core->is_near in every core. Fails with
+ * ERROR_MISSING if a host has another version of bench, with ERROR_INPUT if it
+ * has another data set or file of weights, and with ERROR_USAGE if its options
+ * differ.
  */
 int places_compare(struct core *core, struct error *err);
 
-/* All cores meet before the first iteration. ERROR_INPUT: a core begins with
- * other parameters, or other running statistics, than the first one.
- * ERROR_USAGE: another seed. */
+/* Compares the cores before the first iteration. All cores must call it. Fails
+ * with ERROR_INPUT if a core has other initial parameters or running statistics
+ * than the first one, and with ERROR_USAGE if its seed differs. */
 int places_compare_start(struct core *core, struct error *err);
 
 #endif

@@ -13,7 +13,7 @@
 #define PEAK_S .1
 #define COUNTED_EVERY 16 /* iterations: counting reads all gradients */
 
-/* What has no number from the backend. */
+/* Intervals that the backend does not number. */
 enum {
 	WAIT = PROFILE_MOST_PARTS,
 	REDUCE,
@@ -56,7 +56,7 @@ static void part_ended(struct profile_observer *observer, int part)
 	end_interval((struct profile *)observer, part);
 }
 
-/* Not the host's time: the next interval has so much less. */
+/* The device spent the time: subtracts it from the next interval. */
 static void part_spent(struct profile_observer *observer, int part,
 		       double elapsed_s)
 {
@@ -209,7 +209,7 @@ static double rate(double amount, double elapsed_s)
 					     CELL_NO_REAL;
 }
 
-/* What is the same in all rows. */
+/* Fills the columns that are equal in all rows. */
 static void start_row(const struct profile *profile, struct profile_row *row)
 {
 	const struct profile_subject *subject = profile->subject;

@@ -44,8 +44,8 @@ static double value_of(const struct profile_row *row, int quantity)
 	return *(const double *)(const void *)at;
 }
 
-/* Those that some part has, written to shown; returns how many. The last row
- * is no part. */
+/* Writes the quantities that some part has to shown and returns their number.
+ * The last row is the sum, not a part. */
 static int find_shown(const struct profile_row *rows, int count,
 		      int shown[QUANTITIES])
 {
@@ -76,7 +76,7 @@ static void fill_cell(char text[GRID_TEXT], const struct profile_row *row,
 	snprintf(text, GRID_TEXT, "%s%s", number, quantities[quantity].unit);
 }
 
-/* What was launched in all is said in the line of all. */
+/* The row of the sum names the launches of all parts. */
 static void fill_label(char text[GRID_TEXT], const struct profile_row *row,
 		       int is_whole, const struct table_options *options)
 {

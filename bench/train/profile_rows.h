@@ -1,4 +1,4 @@
-/* What was found of a core's iterations, for people and for programs. */
+/* The profile of a core's iterations, as rows and as a table. */
 #ifndef BENCH_TRAIN_PROFILE_ROWS_H
 #define BENCH_TRAIN_PROFILE_ROWS_H
 
@@ -41,14 +41,14 @@
 	     "measured at the start; products in bf16 may exceed it") \
 	REAL(peak_pct, "done_gflops / peak_gflops")
 
-/* One part of an iteration: a row of what --profile writes. */
+/* One part of an iteration: a row of the file of --profile. */
 struct profile_row {
 	PROFILE_COLUMNS(TEXT_MEMBER, INT_MEMBER, REAL_MEMBER)
 };
 
 extern const struct row_kind profile_rows;
 
-/* As a table for a terminal; fails only for want of memory. */
+/* Prints a table for a terminal. Fails only if there is no memory. */
 int profile_print(FILE *out, const struct profile_row *rows, int count,
 		  struct error *err);
 

@@ -129,7 +129,8 @@ static struct step_report critical_path(const struct step_report *reports,
 	return all;
 }
 
-/* Of each phase the largest CPU time; a delay counts, wherever it is spent. */
+/* Takes each phase's largest CPU time. A delay counts although it needs no
+ * CPU. */
 static void model_phases(const struct step_report *reports, int cores,
 			 double *phases_s)
 {
@@ -159,7 +160,8 @@ static void write_step(struct recorder *recorder, int epoch, int iteration,
 	write_row(recorder, &row, "step");
 }
 
-/* The target's row, its model's, and those of the cores if there are more. */
+/* Writes the target's row, the modelled one, and one per core if there are
+ * several. */
 static void write_steps(struct recorder *recorder, int epoch, int iteration,
 			const struct step_report *reports,
 			const struct step_report *all, const double *model_s)
@@ -283,7 +285,7 @@ void recorder_step(struct recorder *recorder, int epoch, int iteration,
 		if (recorder->trace)
 			trace_step(recorder, epoch, iteration, r, &reports[r]);
 	}
-	/* What comes after the last iteration takes its time. */
+	/* Work after the last iteration may take long. */
 	if (now - recorder->flushed_at > FLUSH_S ||
 	    iteration == recorder->progress->iterations) {
 		fflush(recorder->rows);

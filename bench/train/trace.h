@@ -1,7 +1,7 @@
 /*
- * A timeline of all cores: what each did when, in the trace-event format that
- * Chrome's tracing and Perfetto open (an array of complete events, times in
- * microseconds; the document "Trace Event Format").
+ * A timeline of all cores in the trace-event format of Chrome's tracing and
+ * Perfetto: an array of complete events, times in microseconds (document "Trace
+ * Event Format").
  */
 #ifndef BENCH_TRAIN_TRACE_H
 #define BENCH_TRAIN_TRACE_H
@@ -10,19 +10,21 @@
 
 struct trace;
 
-/* began_at is the time of clock_now() that becomes 0. */
+/* Starts a trace. began_at is the time of clock_now() that becomes 0. Returns
+ * NULL on failure. */
 struct trace *trace_open(const char *path, const char *target, double began_at,
 			 struct error *err);
 
-/* What a core is called; to be given once. */
+/* Names a core. Call it once per core. */
 void trace_name_core(struct trace *trace, int core, const char *name);
 
-/* One thing that a core did; an iteration of 0 is none, an epoch of 0 warm-up.
- * Nothing is shown of what took no time. */
+/* Adds an interval of a core. iteration 0: none; epoch 0: warm-up. Intervals
+ * without length are skipped. */
 void trace_slice(struct trace *trace, int core, const char *name,
 		 double began_at, double elapsed_s, int epoch, int iteration);
 
-/* Writes the file, whole or not at all, and frees. NULL is fine. */
+/* Writes the file completely or not at all, and frees the trace. trace may be
+ * NULL. */
 int trace_close(struct trace *trace, struct error *err);
 
 #endif

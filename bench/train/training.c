@@ -131,7 +131,7 @@ static int test_epoch(struct core *core, struct epoch_report *report,
 	return 0;
 }
 
-/* What an epoch began with. */
+/* Clocks and counters at the start of an epoch. */
 struct epoch_start {
 	double at, cpu_s, process_cpu_s, loader_cpu_s;
 	struct usage usage;
@@ -294,7 +294,7 @@ static void count_batches(const struct core *core, struct weights *weights)
 					training->weights->tracked[row] : 0);
 }
 
-/* Those of core 0, which has running statistics of its own. */
+/* Keeps the weights of core 0, which has running statistics of its own. */
 static int keep_weights(struct core *core, struct error *err)
 {
 	struct weights *kept = &core->kept;
@@ -316,8 +316,8 @@ static int keep_weights(struct core *core, struct error *err)
 	return 0;
 }
 
-/* After the loop, whose time a file would be in. What was the best is written
- * even where what came after it failed. */
+/* Called after the loop, so that writing is not timed. The best weights are
+ * written even if a later epoch failed. */
 static int save_weights(struct core *core, int failed, struct error *err)
 {
 	const struct training *training = core->training;
@@ -385,7 +385,7 @@ static int run_loop(struct core *core, struct error *err)
 	return failed;
 }
 
-/* What the others' processes used, which rank 0 is no parent of. */
+/* Adds up the use of the other ranks' processes: rank 0 is not their parent. */
 static int gather_usage(struct core *core, struct error *err)
 {
 	struct usage all[GROUP_MAX_SIZE];
@@ -445,7 +445,7 @@ static int end_profile(struct core *core, int failed, struct error *err)
 	return failed;
 }
 
-/* What rank 0 has to say is out, or the run has failed. */
+/* Flushes rank 0's output; the run fails if that fails. */
 static int finish_output(struct core *core, int failed, struct error *err)
 {
 	struct recorder *recorder = &core->outcome->recorder;
