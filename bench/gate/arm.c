@@ -12,7 +12,7 @@
 const char *const arm_names[ARM_COUNT] = { "A", "B", "A2" };
 const char *const arm_words[ARM_COUNT] = { "base", "head", "control" };
 
-/* Not one of those that a run's row lists: its length says nothing. */
+/* Not listed in a run's row: its length says nothing about the program. */
 static const char pad_name[] = "PADDING_OF_STACK=";
 
 /* A folder is what people give who have built another tree. */

@@ -20,7 +20,7 @@ struct process_place {
 	int arm, stage, block, attempt, order, pad;
 };
 
-/* What one process did. */
+/* Work of one process. */
 struct process_work {
 	struct run run;
 	long steps;
@@ -69,8 +69,8 @@ static void name_run(struct run *run, const struct check_target *target,
 	run->env_pad_bytes = place->pad;
 }
 
-/* A process that says nothing of itself may be of no bench, or of one that
- * does not know an option of ours. */
+/* A process without a run row may be another program, or a bench that does not
+ * support an option of this one. */
 static int refuse_end(const struct check *check,
 		      const struct check_target *target, int arm,
 		      const struct child_result *result, struct error *err)
@@ -166,7 +166,7 @@ static void print_loss(char text[24], double loss)
 		snprintf(text, 24, "%.9g", loss);
 }
 
-/* Every process does the same work: as many iterations, from one loss. */
+/* Fails unless each process runs as many iterations, from the same loss. */
 static int compare_work(struct check_target *target,
 			const struct process_place *place,
 			const struct process_work *work, struct error *err)
@@ -194,7 +194,7 @@ static int compare_work(struct check_target *target,
 	return 0;
 }
 
-/* What is left of the stage if the rest is as slow as what is done was. */
+/* Returns the seconds left in the stage at the present speed. */
 static double seconds_left(const struct check *check, double now)
 {
 	const double left = check->planned_s - check->done_s;

@@ -19,8 +19,8 @@
 /* CPU time of a build by gcc 12 on a Xeon of 2.1 GHz. */
 #define BUILD_CPU_S 240
 
-/* What else of our environment builds another program from one commit: knobs of
- * the Makefile, and what gcc and clang read themselves. */
+/* Variables that change the program built from one commit: those of the
+ * Makefile, and those that gcc and clang read. */
 static const char *const knobs[] = {
 	"CC", "CFLAGS", "LDFLAGS", "DEFINES", "SAN", "WERROR", "PKG_CONFIG",
 	"PKG_CONFIG_PATH", "CPATH", "C_INCLUDE_PATH", "LIBRARY_PATH",
@@ -54,9 +54,9 @@ static int ask(const char *const *words, char *answer, size_t size,
 }
 
 /*
- * A make around us is no business of the one that builds. Nor is the repository
- * of a hook that we are in: git would take it, its HEAD and its index for those
- * of every folder. Unset for good, since empty ones mean something else.
+ * Unsets the variables of an outer make, which would change the inner one, and
+ * those of a git hook: git would use that repository, HEAD and index in every
+ * folder. They stay unset, since empty values have another meaning.
  */
 static int leave_surroundings(struct error *err)
 {
@@ -109,7 +109,7 @@ static int find_commit(struct check_build *build, const char *revision,
 	return 0;
 }
 
-/* A compiler that does not tell its version is for make to complain of. */
+/* If the compiler prints no version, make will report it. */
 static void ask_compiler(char *version, size_t size)
 {
 	const char *cc = getenv("CC");
@@ -125,7 +125,7 @@ static void ask_compiler(char *version, size_t size)
 	free(words);
 }
 
-/* Where the program is kept: one for each commit, compiler and flags. */
+/* Sets the path in the cache: one per commit, compiler and flags. */
 static void find_place(struct check_build *build, const char *top)
 {
 	char *tools = build->tools, hex[HASH_SHA256_SIZE];

@@ -1,7 +1,5 @@
-/*
- * What a check is going to measure: the two sides, the targets, how often and
- * in which order, and whether all that this takes is there.
- */
+/* Plans a check: the two sides, the targets, the number and order of processes,
+ * and whether everything that they need exists. */
 #include "bench/gate/check.h"
 
 #include <math.h>
@@ -130,7 +128,7 @@ static int plan_names(struct check *check, struct error *err)
 				    err) ? -1 : 0;
 }
 
-/* Options of bench measure, of which a command is not told. */
+/* Refuses options of bench measure, which a command does not get. */
 static int refuse_beside_command(const struct options *options,
 				 struct error *err)
 {

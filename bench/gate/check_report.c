@@ -1,4 +1,4 @@
-/* What `bench check` leaves behind and shows. */
+/* Reports the results of `bench check`. */
 #include "bench/gate/check.h"
 
 #include <string.h>
@@ -82,8 +82,8 @@ static void copy(char *to, size_t size, const char *from)
 	snprintf(to, size, "%s", from);
 }
 
-/* What a check compared, in words, so that its verdict can be read alone. What
- * neither options nor rows say stays empty. */
+/* Describes the compared programs, so that a verdict can be read alone. Unknown
+ * columns stay empty. */
 static void describe_subject(struct verdict *verdict, const struct check *check,
 			     const struct check_target *target)
 {
@@ -153,7 +153,8 @@ static int print_table(FILE *out, const void *context, struct error *err)
 	return verdicts_print(table->verdicts, table->options, out, err);
 }
 
-/* new are those of this check, all those of the folder. All files are tried. */
+/* new are the verdicts of this check, all those in the folder. Tries all
+ * files. */
 static int write_all(const struct check *check, const struct verdicts *new,
 		     const struct verdicts *all, FILE *out, struct error *err)
 {

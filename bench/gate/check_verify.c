@@ -12,8 +12,8 @@
 #include "bench/verify/verify.h"
 
 #define STEPS 3
-/* A verification takes about as long as so many of a target's processes:
- * of resnet50 at 112x112 10 on cpu and 6 on opencl. */
+/* Estimated time of a verification, in processes of the target (resnet50 at
+ * 112x112: 10 on cpu, 6 on opencl). */
 #define PROCESSES 10
 
 /* BACKEND or BACKEND:DEVICE of a target's name, whose cores are then as usual;
@@ -38,7 +38,8 @@ static int make_words(struct proof *proof, const struct check *check,
 	char place[64];
 
 	check_target_options(&options, check, proof->target);
-	/* Of what takes long two are enough to begin one with a state. */
+	/* Slow targets get two: the second step starts from an optimizer
+	 * state. */
 	options.steps = proof->target->less_batch || proof->target->less_side ?
 				2 : STEPS;
 	options.batch = proof->target->batch;
@@ -65,7 +66,7 @@ static double seconds_of(const struct check *check)
 		       INFINITY : (double)check->options->timeout;
 }
 
-/* *code: what it ended with, 0 for what was right before. */
+/* Sets *code to the exit code; 0 if the cache has a success. */
 static int prove(struct proof *proof, const struct check *check,
 		 const char *side, int *code, struct error *err)
 {
@@ -89,8 +90,7 @@ static int prove(struct proof *proof, const struct check *check,
 	return 0;
 }
 
-/* Its command, with the variables of its arm, for whoever wants to see what is
- * wrong. */
+/* Prints the command with its arm's variables, for the user to repeat. */
 static void print_command(const struct proof *proof, char *text, size_t size)
 {
 	const char *const *variable = proof->arm->variables;
@@ -113,8 +113,8 @@ static int open_proof(struct proof *proof, const struct check *check, int a,
 	       proof_open(proof, seconds_of(check), err) ? -1 : 0;
 }
 
-/* An older base may not know how to verify a target as it is timed. A head has
- * to, and so has a base of this version, whose pilot reported it. */
+/* An older base may not support verification of a target as it is timed. The
+ * head must, and so must a base of this version that ran its pilot. */
 static int is_too_old(const struct check *check, int a,
 		      const struct check_target *target, int code,
 		      const char *command)

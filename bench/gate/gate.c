@@ -126,7 +126,7 @@ static void judge_control(struct gate_row *row, const char *when,
 		      "head", gate_percent(control->ratio), when);
 }
 
-/* A row that wants confirmation. */
+/* Judges a row that needs confirmation. */
 static void judge_flagged(struct gate_row *row, int accepted)
 {
 	const struct gate_stage *confirm = &row->confirm;
@@ -169,14 +169,15 @@ static void judge_row(struct gate_row *row, int accepted)
 		judge(row, GATE_OK);
 }
 
-/* What was not measured enough takes part, and cannot be rejected. */
+/* A row with too few pairs belongs to the family, but cannot be rejected. */
 static double confirmed_p(const struct gate_row *row)
 {
 	return row->confirm.pairs >= row->rule.fewest ? row->confirm.p_slower :
 							1;
 }
 
-/* How many rows want confirmation, and have a p-value below p. */
+/* Returns the number of rows that need confirmation and have a p-value below
+ * p. */
 static int count_below(const struct gate_row *rows, int count, double p)
 {
 	int below = 0, i;
@@ -188,9 +189,9 @@ static int count_below(const struct gate_row *rows, int count, double p)
 }
 
 /*
- * Holm: the smallest of m p-values has to be at most alpha / m, the next one at
- * most alpha / (m - 1) and so on; all are accepted up to the first that is not.
- * Of equal ones the first step asks for most.
+ * Holm: the smallest of m p-values must be at most alpha / m, the next at most
+ * alpha / (m - 1) and so on; all are accepted up to the first that is not.
+ * Equal p-values share the strictest step.
  */
 static int holm_accepts(const struct gate_row *rows, int count, double p)
 {

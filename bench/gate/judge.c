@@ -39,8 +39,8 @@ static int measure_stage(struct gate_stage *head, struct gate_stage *control,
 	       measure_pairs(control, row, stage, ARM_CONTROL, err) ? -1 : 0;
 }
 
-/* What is to be quoted: the screen's ratio was flagged for being large, that of
- * the confirmation is independent of the flag. */
+/* Returns 1 if the confirmation's ratio is reported. It is independent of the
+ * flag; the screen's was flagged for being large. */
 static int is_confirmed(const struct judged *row)
 {
 	return row->gate.confirm.pairs > 0;
@@ -81,7 +81,7 @@ static long value_of(const struct counter *counter, const struct run *run)
 	return cell_int(row_column(&run_rows, counter->column), run);
 }
 
-/* What the processes of one arm agree on, or CELL_NO_INT. */
+/* Returns the value on which all processes of one arm agree, or CELL_NO_INT. */
 static long count_of(const struct counter *counter, const char *arm,
 		     const struct judged *row, const struct campaign *campaign,
 		     const char *campaign_id)
@@ -107,11 +107,10 @@ static long count_of(const struct counter *counter, const char *arm,
 }
 
 /*
- * More launches, reduced bytes or allocations of the head than of the base, in
- * as many iterations, are a regression that needs no statistics, unless the
- * head is faster all the same. Fewer are told, where the verdict leaves room. A
- * counter that one of the arms lacks, or that is not the same in all its
- * processes, says nothing.
+ * If the head has more launches, reduced bytes or allocations than the base in
+ * as many iterations, that is a regression without statistics, unless the head
+ * is faster. Fewer are noted if the verdict has no reason yet. A counter is
+ * ignored if an arm lacks it or its processes disagree.
  */
 static void judge_counters(struct judged *row, const struct campaign *campaign,
 			   const char *campaign_id)
@@ -196,7 +195,7 @@ int judge_rows(struct judged *rows, int count, const struct campaign *campaign,
 	return failed;
 }
 
-/* What was not measured stays empty. */
+/* Figures that were not measured stay empty. */
 static void set_interval(const struct gate_stage *stage, double *ratio,
 			 double *lower, double *upper)
 {

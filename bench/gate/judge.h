@@ -1,7 +1,5 @@
-/*
- * The verdicts of a check, from the rows that it measured. `bench check` asks
- * after each stage, and whoever has the rows can ask again.
- */
+/* Makes the verdicts of a check from its rows. `bench check` calls it after
+ * each stage; it can also be called on saved rows. */
 #ifndef BENCH_GATE_JUDGE_H
 #define BENCH_GATE_JUDGE_H
 
@@ -12,24 +10,27 @@
 /* One target. */
 struct judged {
 	char target[64];
-	int is_command;	   /* seconds of processes, not of iterations */
+	int is_command;	   /* 1: base and head are seconds of processes, not of
+			      iterations */
 	double base, head; /* medians over the blocks of the ratio's stage, s */
-	long redone;	   /* blocks of all stages, because of others */
+	long redone;	   /* blocks of all stages that were repeated because of
+			      others */
 	long counted;	   /* processes of the last attempts, of all arms */
-	long disturbed;	   /* of these, those that were not alone */
-	int settled;	   /* no more blocks can change the verdict */
+	long disturbed;	   /* processes of counted that did not have the machine
+			      alone */
+	int settled;	   /* 1: more blocks cannot change the verdict */
 	struct gate_row gate;
 };
 
 /*
- * rows are count targets whose names and rules are set. Only runs of the
- * campaign with this id count, and of a block its last attempt, if that went
- * well for both arms.
+ * Judges count targets, whose names and rules are set in rows. Uses only runs
+ * with this campaign_id, and of each block only the last attempt, if both arms
+ * succeeded in it.
  */
 int judge_rows(struct judged *rows, int count, const struct campaign *campaign,
 	       const char *campaign_id, struct error *err);
 
-/* Clears verdict and fills in what row knows. */
+/* Clears verdict and fills it from row. */
 void judge_describe(struct verdict *verdict, const struct judged *row);
 
 #endif

@@ -31,8 +31,8 @@ static int is_idle(const char *variable)
 	return 0;
 }
 
-/* Only the hash: some variables are secret. Those of the arm's own count
- * whatever their name is. */
+/* Stores only the hash: some variables are secret. The arm's own variables
+ * count under any name. */
 static void hash_variables(const struct proof *proof,
 			   char hex[HASH_SHA256_SIZE])
 {
@@ -49,8 +49,8 @@ static void hash_variables(const struct proof *proof,
 	hash_pieces_end(&pieces, hex);
 }
 
-/* The program's own file; -1: none that says by its bytes what it does, as a
- * script does not. */
+/* Sets the path of the program's file. Returns -1 if it is not ELF: a script's
+ * bytes do not decide what it does. */
 static int find_program(const struct proof *proof, char path[PATH_MAX])
 {
 	const char *program = proof->arm->program ? proof->arm->program : SELF;
@@ -61,9 +61,9 @@ static int find_program(const struct proof *proof, char path[PATH_MAX])
 	       strcmp(magic, "\177ELF") ? -1 : 0;
 }
 
-/* All that decides whether it is right but the content of what it maps. The
- * folder is where relative paths in variables begin, and the device what the
- * pilot found on this machine. */
+/* Prints everything that decides the result, except the content of the mapped
+ * files. Relative paths in variables start at the folder; the pilot found the
+ * device. */
 static int print_question(FILE *out, const void *context, struct error *err)
 {
 	const struct proof *proof = context;
@@ -119,7 +119,8 @@ static char **extend(char *const *list, const char *last)
 	return longer;
 }
 
-/* With the variables of its arm, and a report of what it maps. */
+/* Starts it with its arm's variables, and asks for a report of its mapped
+ * files. */
 static int start(const struct proof *proof, char *const *words, int stderr_fd,
 		 double seconds, struct process_status *status,
 		 struct error *err)
@@ -141,8 +142,8 @@ static int start(const struct proof *proof, char *const *words, int stderr_fd,
 	return failed;
 }
 
-/* What the program maps when it has opened its device; an older bench does not
- * report it. */
+/* Lists the files that the program maps once its device is open. Older programs
+ * do not report them. */
 static int look(struct proof *proof, double seconds, struct error *err)
 {
 	char **words = extend(proof->words, "--dry-run");

@@ -1,8 +1,7 @@
 /*
- * A `bench verify` of one side of a check. What it found right is kept in the
- * user's cache, so that the next check of the same side need not wait: of the
- * same program, options and variables, with the same content in all files that
- * the process had mapped.
+ * A `bench verify` of one side of a check. A success is kept in the user's
+ * cache for the next check of the same side: the same program, options and
+ * variables, and the same content of all files that the process had mapped.
  */
 #ifndef BENCH_GATE_PROOF_H
 #define BENCH_GATE_PROOF_H
@@ -12,31 +11,31 @@
 #include "bench/system/process.h"
 
 struct proof {
-	/* Set by the caller, all else being 0. */
+	/* Set by the caller; all other fields must be 0. */
 	const struct check_target *target;
 	const struct arm *arm;
-	char **words; /* of its command, up to a NULL; for free() */
+	char **words; /* command; ends with NULL; freed by proof_close() */
 
 	char **environment;
 	struct objects objects;
-	char *question; /* which side it is of; NULL: it cannot be kept */
-	char *stamps;	/* of what the program maps, before it is verified */
+	char *question; /* cache key; NULL = cannot be cached */
+	char *stamps; /* stamps of the mapped files, before the verification */
 };
 
 /*
- * Starts the program, which opens its device, to see what it maps now; takes
- * seconds at most. No proof is kept of a program that is a script or reports
- * nothing, nor of cores that another program starts. ERROR_STOPPED after a
- * signal. Close it also after a failure.
+ * Starts the program, which opens its device, to list the files that it maps.
+ * Takes at most this many seconds. Scripts, programs that do not report their
+ * files, and targets whose cores a launcher starts are not cached. Fails with
+ * ERROR_STOPPED after a signal. Close proof also after a failure.
  */
 int proof_open(struct proof *proof, double seconds, struct error *err);
 void proof_close(struct proof *proof);
 
-/* Was the side found right before, as it is now? */
+/* Returns 1 if the cache has a success of this side in its present state. */
 int proof_is_kept(const struct proof *proof);
 
-/* Runs it; then, if all was right, proof_keep(), which fails where something
- * has changed in the meantime, or where the cache cannot be written. */
+/* proof_run() verifies the side. After a success, call proof_keep(): it fails
+ * if a file has changed in the meantime, or if the cache cannot be written. */
 int proof_run(struct proof *proof, double seconds,
 	      struct process_status *status, struct error *err);
 int proof_keep(struct proof *proof, struct error *err);

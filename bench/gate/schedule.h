@@ -1,7 +1,7 @@
 /*
- * The order in which a check measures: rounds ("blocks") in which every target
- * is measured once by each arm, close together in time, so that drift of the
- * machine meets all arms alike.
+ * The order of a check: in each block every target is measured once by each
+ * arm, close together in time, so that drift of the machine affects all arms
+ * alike.
  */
 #ifndef BENCH_GATE_SCHEDULE_H
 #define BENCH_GATE_SCHEDULE_H
@@ -14,22 +14,23 @@
 struct schedule {
 	int blocks, targets, arms;
 	unsigned char *orders; /* [blocks][targets][arms]: enum of arm.h */
-	int *pads;	       /* likewise: bytes for arm_environment() */
+	int *pads; /* [blocks][targets][arms]: bytes for arm_environment() */
 };
 
 /*
- * As many blocks of each target begin with A before B as with B before A (one
- * more with an odd number), in an order drawn from seed; the third arm, if
- * there is one, comes anywhere.
+ * Makes an order that is drawn from seed. For each target, A comes before B in
+ * half of the blocks (in one more if their number is odd). The third
+ * arm, if there is one, comes anywhere. Fails only if there is no memory.
  */
 int schedule_make(struct schedule *schedule, int blocks, int targets, int arms,
 		  uint32_t seed, struct error *err);
-void schedule_free(struct schedule *schedule); /* all zero is fine */
+void schedule_free(struct schedule *schedule); /* all zero is allowed */
 
-/* The target of place 0 to targets - 1 in a block: each starts with another. */
+/* Returns the target at place 0 .. targets - 1 of a block. Each block starts
+ * with the next target. */
 int schedule_target(const struct schedule *schedule, int block, int place);
 
-/* The arm of place 0 to arms - 1, and the padding that goes with it. */
+/* Returns the arm at place 0 .. arms - 1, and its padding in bytes. */
 int schedule_arm(const struct schedule *schedule, int block, int target,
 		 int place, int *pad);
 

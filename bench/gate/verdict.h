@@ -1,4 +1,4 @@
-/* What a check says of each target: the rows of verdicts.csv. */
+/* The verdicts of a check: the rows of verdicts.csv. */
 #ifndef BENCH_GATE_VERDICT_H
 #define BENCH_GATE_VERDICT_H
 
@@ -77,8 +77,9 @@
 	REAL(screen_lo, "lower end of the 95 % interval of screen_ratio") \
 	REAL(screen_hi, "upper end of that interval")
 
-/* What is shown beside a verdict: its members base_... and head_..., the column
- * of runs.csv that they are of, and its name in words, as "12.3 MB". */
+/* Figures next to a verdict: the members base_... and head_..., their column of
+ * runs.csv, their name in words, and unit, digits and factor as in "12.3
+ * MB". */
 #define UNGATED(OF) \
 	OF(setup_s, "setup_s", "start-up", " s", 3, 1) \
 	OF(cpu_s, "loop_cpu_s", "CPU time of the loop", " s", 3, 1) \
@@ -91,29 +92,29 @@ struct verdict {
 
 extern const struct row_kind verdict_rows;
 
-/* verdicts.csv of a results folder: what its checks said. */
+/* All rows of verdicts.csv in a results folder. */
 struct verdicts {
 	struct verdict *rows;
 	size_t count;
 };
 
-/* Adds rows to the folder's file, and waits for the disk. */
+/* Appends rows to the folder's file and waits for the disk. */
 int verdicts_append(const char *dir, const struct verdicts *verdicts,
 		    struct error *err);
 
-/* Adds all of the folder's to those that there are; none if there is no such
- * file. After a failure they are as before. */
+/* Appends the folder's rows to verdicts; none if there is no such file. After a
+ * failure verdicts is unchanged. */
 int verdicts_read(struct verdicts *verdicts, const char *dir,
 		  struct error *err);
-void verdicts_release(struct verdicts *verdicts); /* all zero is fine */
+void verdicts_release(struct verdicts *verdicts); /* all zero is allowed */
 
-/* A table for each check, and under it what was compared and a line for each
- * reason. Fails only for want of memory. */
+/* Prints a table per check, what was compared and a line per reason. Fails only
+ * if there is no memory. */
 int verdicts_print(const struct verdicts *verdicts,
 		   const struct table_options *options, FILE *out,
 		   struct error *err);
 
-/* What --export-* asks for, of verdicts alone: export_print(). */
+/* Writes the files of --export-* with verdicts only. */
 int verdicts_export(const struct verdicts *verdicts,
 		    const struct options *options, FILE *out,
 		    struct error *err);

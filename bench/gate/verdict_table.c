@@ -21,7 +21,7 @@ static const char *const heads[COLUMNS] = {
 	[DETECTABLE] = "detects", [VERDICT] = "verdict",
 };
 
-/* Four digits tell apart what a check can, and leave the verdict room. */
+/* Four digits show any difference that a check detects. */
 static void set_time(const struct grid *grid, int row, int column,
 		     double value)
 {
@@ -49,7 +49,7 @@ static int is_confirmed(const struct verdict *verdict)
 	return verdict->confirm_pairs > 0 && isfinite(verdict->confirm_ratio);
 }
 
-/* What an older bench calls ratio is the screen's. */
+/* In rows of an older bench, ratio is the screen's. */
 static void set_ratio(const struct grid *grid, int row,
 		      const struct verdict *verdict)
 {
