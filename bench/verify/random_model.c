@@ -9,7 +9,7 @@
 #define MOST_WORK 3e7 /* multiply-adds of a batch, forward */
 #define MOST_FLOATS 400000 /* of a batch, in all rows together */
 #define RARE 1e-6 /* a probability */
-#define LARGE 10 /* one network in so many has a long side, or many planes */
+#define LARGE 10 /* one of this many networks has a long side or many planes */
 
 /* A network as far as it is drawn. */
 struct draft {
@@ -53,7 +53,7 @@ static void append(struct draft *draft, struct layer layer)
 	draft->shape = layer_output(&layer, in);
 }
 
-/* Odd numbers of planes, and those that fill vectors. */
+/* Returns up to 21 planes, or a number that fills vectors. */
 static int planes(struct draft *draft)
 {
 	static const int whole[] = { 8, 16, 32, 48, 64 };
@@ -61,8 +61,8 @@ static int planes(struct draft *draft)
 	return chance(draft, 35) ? whole[pick(draft, 5)] : 1 + pick(draft, 21);
 }
 
-/* Where nothing else is large: more than a block of vectors has, or than fits
- * into one word of decisions. */
+/* Returns more planes than a block of vectors, or bits than a word of
+ * decisions. Only if nothing else is large. */
 static int many(struct draft *draft)
 {
 	return 65 + pick(draft, 136);
@@ -128,8 +128,8 @@ static void maybe_kind(struct draft *draft, int percent, enum layer_kind kind)
 		add_kind(draft, kind);
 }
 
-/* What a way may begin with, whose output is shaped like its input: its row
- * adds to a gradient that another way has left. */
+/* Adds a row at the start of a branch, with output shaped like its input. It
+ * adds to a gradient that another branch has left. */
 static void add_before(struct draft *draft, int from)
 {
 	static const struct layer rows[] = {
@@ -183,8 +183,9 @@ static void add_block(struct draft *draft)
 	maybe_kind(draft, 60, LAYER_RELU);
 }
 
-/* What networks for small images begin with, and the fused kernels want; those
- * of Winograd on OpenCL want whole vectors of planes and of pooled pixels. */
+/* Adds the rows that fused kernels take, as at the start of networks for small
+ * images. Winograd on OpenCL requires whole vectors of planes and pooled
+ * pixels. */
 static void add_stem(struct draft *draft)
 {
 	struct shape *in = &draft->to->model.input;
@@ -345,8 +346,8 @@ static double floats_of(const struct model *model)
 	return floats;
 }
 
-/* Whether what a row makes of so many samples may be the same everywhere, by
- * chance or as copies of a few values. */
+/* Returns 1 if the row's output may be equal for all these samples, by chance
+ * or as copies of a few values. */
 static int may_be_equal(const struct layer *layer, struct shape in, int samples)
 {
 	const int side = layer->outputs;
@@ -368,9 +369,10 @@ static int may_be_equal(const struct layer *layer, struct shape in, int samples)
 }
 
 /*
- * Batch norm makes 1 and -1 of any two values, so that what goes back through
- * it cancels but for its eps: of fewer than four a channel and core, there is
- * no gradient to compare. Of equal ones it makes 300 times their rounding.
+ * Batch norm turns any two values into 1 and -1, so that the gradient through
+ * it cancels but for eps: with fewer than four values per channel and core
+ * there is no gradient to compare. It amplifies the rounding of equal values
+ * 300 times.
  */
 static int is_normal(const struct random_model *drawn)
 {
@@ -398,7 +400,7 @@ static int is_good(const struct random_model *drawn)
 	       floats_of(&drawn->model) * drawn->batch <= MOST_FLOATS;
 }
 
-/* So that its pointers point into itself. */
+/* Makes the pointers point into drawn. */
 static void bind(struct random_model *drawn)
 {
 	drawn->model.name = drawn->name;
@@ -520,7 +522,7 @@ void random_model_print(FILE *out, const struct random_model *drawn)
 	fprintf(out, "};\n");
 }
 
-/* Without a row: those behind that have read it, read what it has read. */
+/* Removes a row: later rows that read it read its source instead. */
 static void remove_row(struct random_model *drawn, int row)
 {
 	struct layer *layers = drawn->layers;
@@ -533,7 +535,7 @@ static void remove_row(struct random_model *drawn, int row)
 
 		from = from == row ? source : from;
 		with = with == row ? source : with;
-		/* Rows behind the removed one move up by one. */
+		/* Rows after the removed one move up. */
 		layers[l].from = l - 2 - (from > row ? from - 1 : from);
 		layers[l].with = l - 2 - (with > row ? with - 1 : with);
 		if (layers[l].kind != LAYER_ADD)

@@ -25,23 +25,30 @@
 			    * what cores have learnt with them */
 
 /*
- * fp32 is held to what its rounding explains. Factors of bf16 have 8 bits; with
- * 64 samples (fc1's tiles want 32) the largest errors over 20 steps of mnist
- * and mnist-example, seeds 1 to 9, were 6.5e-3 of gradients, 3.4e-3 of
- * decisions and 7.0e-3 of parameters, those of fc1: Adadelta's first steps go
- * by the sign of a gradient, nearly, which rounding may flip where it is small.
- * Of 16 samples these were up to 2e-1, hence the bound for batches below ours.
- * Where a backend names the layers whose factors it rounds, the reference
- * rounds them, too: resnet34 at 64x64 was off by 9e-3 of a gradient. Linear
- * layers that round forward alone are not among them: alexnet's made 2.3e-3.
- * What rounds where it stores is compared with a reference that does, too: of
- * mnist, xla-mnist, mnist-2019, alexnet and ddp-toy no gradient was off by more
- * than a number's distance to the next, 1.1e-3 in fp16 and 5.4e-3 in bf16, nor
- * a parameter by more than 8.5e-3. Each core rounds the gradient of its share:
- * of alexnet that makes 1.0e-2 in fp16. Through the norms of resnet34, at
- * 64x64, what was rounded otherwise grows to 1.1e-2.
- * What computes in double is compared by floats, and begins a step with doubles
- * of which the reference is given floats.
+ * Bounds per precision.
+ *
+ * fp32: rounding explains no larger errors.
+ *
+ * bf16 has 8 bits per factor. With 64 samples (fc1's tiles need 32), the
+ * largest errors over 20 steps of mnist and mnist-example, seeds 1 to 9, were
+ * 6.5e-3 of gradients, 3.4e-3 of decisions and 7.0e-3 of parameters, all in
+ * fc1: Adadelta's first steps nearly follow the sign of a gradient, which
+ * rounding may flip if the gradient is small. With 16 samples errors of
+ * parameters reached 2e-1, hence updated_by_few for smaller batches. If a
+ * backend names the layers whose factors it rounds, the reference rounds them
+ * too: without that, resnet34 at 64x64 differed by 9e-3 of a gradient. Linear
+ * layers that round forward only are not among them; alexnet's differed by
+ * 2.3e-3.
+ *
+ * fp16 and bf16-storage round stored values, and so does their reference. In
+ * mnist, xla-mnist, mnist-2019, alexnet and ddp-toy, gradients differed by at
+ * most one number's distance to the next: 1.1e-3 in fp16, 5.4e-3 in bf16;
+ * parameters by at most 8.5e-3. Each core rounds the gradient of its share:
+ * 1.0e-2 for alexnet in fp16. The norms of resnet34 at 64x64 amplify
+ * differences to 1.1e-2.
+ *
+ * fp64 is compared in floats: a step starts from doubles, of which the
+ * reference gets the floats.
  */
 static const struct {
 	int batch; /* in lockstep, at most */
@@ -127,7 +134,8 @@ static void list_targets(const struct verification *v, struct target *targets)
 		targets[b] = v->results[b].target;
 }
 
-/* --device-class is for those that have classes. */
+/* Fails with ERROR_USAGE if --device-class is given and no target has
+ * classes. */
 static int check_options(struct verification *v, FILE *log, struct error *err)
 {
 	struct target targets[VERIFY_MOST_BACKENDS];
@@ -203,7 +211,8 @@ static void compare(struct verification *v, struct verify_result *result)
 	}
 }
 
-/* What was no reason to skip a backend, or that there was none to compare. */
+/* Fails if a target failed for a reason that does not excuse it, or if none was
+ * compared. */
 static int find_error(const struct verification *v, struct error *err)
 {
 	const struct verify_result *first = NULL;
@@ -250,7 +259,7 @@ static void set_rules(struct verify_task *task, const struct options *options)
 	}
 	task->cores_bound = fmax(task->bounds[VERIFY_GRADIENTS],
 				 rules_of[task->precision].by_cores);
-	/* What is rounded is held to a reference that rounds it, too. */
+	/* If values are rounded, the reference rounds them too. */
 	if (options->infer)
 		task->bound = rules_of[task->precision == PRECISION_FP64 ?
 					       PRECISION_FP64 :
@@ -279,8 +288,8 @@ static int prepare(struct verification *v, struct dataset *dataset,
 	struct training training;
 	struct target target;
 
-	/* The rules for model, rate and data set are those of a run; which
-	 * algorithm is for each backend to say. */
+	/* Model, rate and data set are resolved as for a run; each backend has
+	 * its own algorithm. */
 	rules.algorithm = NULL;
 	if (target_parse(&target, "reference-1", err) ||
 	    plan_run(&training, &target, &rules, err) ||

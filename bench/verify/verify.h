@@ -1,7 +1,7 @@
 /*
- * `bench verify [BACKEND[:DEVICE] ...]`: are the backends right? Each is
- * compared with the reference, which computes in double and follows its
- * decisions.
+ * `bench verify [BACKEND[:DEVICE] ...]`: are the backends right? Each backend
+ * is compared with the reference, which computes in double and copies the
+ * backend's decisions.
  */
 #ifndef BENCH_VERIFY_VERIFY_H
 #define BENCH_VERIFY_VERIFY_H
@@ -11,11 +11,12 @@
 #include "backends/contract/backend.h"
 #include "bench/options/options.h"
 
-/* Notes go to log. 0: all are right; 1: one is not; -1: an error. */
+/* Runs the command; notes go to log. Returns 0 if all backends are right, 1 if
+ * one is wrong, 128 and the signal after a signal, -1 on error. */
 int verify_command(const struct options *options, FILE *out, FILE *log,
 		   struct error *err);
 
-/* Whether it decides something, and is not the oracle itself. */
+/* Returns 1 if the backend makes decisions and is not the reference itself. */
 int verify_compares(const struct backend *backend);
 
 #endif

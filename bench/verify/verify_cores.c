@@ -74,10 +74,10 @@ static int is_same_work(const struct verify_task *a,
 	return a->batch == b->batch && a->steps == b->steps;
 }
 
-/* What one core makes of all samples. With batch norm several cores are not
- * one: it is what as many of this backend make, one after the other. They
- * decide alike, where the reference may not, and statistics of few values would
- * make much of that. */
+/* Computes the expected parameters: one core with all samples. With batch norm,
+ * several cores differ from one: the shares of all cores are then computed in
+ * turn on this backend. The reference could decide otherwise, and statistics of
+ * few values would amplify that. */
 static int find_right(struct teams *all, int t, struct error *err)
 {
 	const int in_turn = model_has_batchnorm(&all->model) &&
@@ -215,8 +215,9 @@ static void release_all(struct teams *all)
 		free(all->right[t]);
 }
 
-/* All that is right is made before the first team of threads: processes lack
- * those that a library has started before them, for which it would wait. */
+/* Computes all expected values before the first team of threads: a forked
+ * process lacks the threads of a library that was started before, and would
+ * wait for them. */
 int verify_cores(const struct verify_task *task, struct verify_result *result,
 		 struct error *err)
 {

@@ -1,18 +1,18 @@
 /*
- * Forward passes alone, as bench infer times them: programs that only evaluate,
- * of a network whose batch norms are folded, beside the reference.
+ * Forward passes as bench infer times them: programs that only evaluate, with
+ * folded batch norms, compared with the reference.
  *
- * Outputs are compared sample by sample. In fp32 they are held to the bound, or
- * to 8 times as far as the reference moves by rounding, as gradients are.
+ * Outputs are compared sample by sample. In fp32 their bound is the task's, or
+ * 8 times the distance that the reference moves by rounding, as for gradients.
  *
- * A precision that rounds is held to a reference that rounds the same values.
- * What lies near the middle between two numbers may be rounded otherwise there,
- * and all that follows differs by it. Errors are held to 4 times as far as the
- * reference moves so when each parameter becomes the float above or below it.
- * In a small network that happens to few values: there it may also be a part of
- * how far the reference moves when each parameter becomes a neighbour in the
- * precision. Outputs as a whole, where chance averages out, are held by their
- * size as well: a kernel that rounds always down makes them smaller.
+ * If a precision rounds, the reference rounds the same values. A value near the
+ * middle between two numbers may be rounded the other way, and all values after
+ * it differ. Errors may be 4 times the distance that the reference moves when
+ * each parameter becomes the float above or below it. In a small network few
+ * values are affected: the bound may then also be a part of the distance that
+ * the reference moves when each parameter becomes a neighbour in the precision.
+ * The size of all outputs, in which chance averages out, has a bound too: a
+ * kernel that always rounds down makes them smaller.
  */
 #include "bench/verify/verify_parts.h"
 
@@ -33,7 +33,7 @@
 #define FEW 32 /* over the root of the number of parameters, at most 1 */
 #define MOST_HELD .05 /* beyond, a comparison would show nothing */
 
-/* What comes out of the cores, in one piece. */
+/* The outputs of all cores, in one piece. */
 struct passed {
 	struct score score;
 	int has_rounds;
@@ -82,8 +82,8 @@ struct passer {
 	const struct verify_core *core;
 	struct side side;
 	struct share share; /* of a batch */
-	float *outputs;	    /* likewise */
-	size_t floats;	    /* of these */
+	float *outputs;	    /* outputs of a batch */
+	size_t floats;	    /* number of outputs */
 };
 
 static int open_passer(struct passer *passer, struct error *err)
@@ -91,7 +91,7 @@ static int open_passer(struct passer *passer, struct error *err)
 	const struct inference *all = passer->all;
 	const struct verify_task *task = &all->task;
 	const int batch = task->measured_batch;
-	/* As those of bench infer. */
+	/* As in bench infer. */
 	struct program_options options =
 		side_options(task, batch < 2 ? 2 : batch, batch);
 
@@ -145,7 +145,7 @@ static int pass_batch(struct passer *passer, int first, struct score *score,
 	verify_test_batch(task, first + passer->core->group->rank * count,
 			  count, &passer->share, &batch);
 	batch.outputs = passer->outputs;
-	/* What is not written is wrong. */
+	/* NAN marks outputs that are not written. */
 	memset(passer->outputs, 0xff, passer->floats * sizeof(float));
 	return program_evaluate(passer->side.program, &batch, score, err) ||
 			       gather_outputs(passer, passed->outputs +
@@ -275,7 +275,8 @@ struct output_moves {
 	double each, scale;
 };
 
-/* The most of so many draws of other parameters; room for twice as many. */
+/* Takes the largest move over these draws of parameters. parameters has room
+ * for two sets. */
 static int move(const struct inference *all, const struct side *side,
 		int draws, int flips, float *parameters,
 		struct output_moves *moves, struct error *err)
@@ -309,7 +310,7 @@ static double held_to(const struct inference *all, double moved, double flipped)
 	const double count =
 		(double)model_parameter_count(all->task.model);
 	const double bound = all->task.bound;
-	/* Where outputs themselves are stored, each flip is seen. */
+	/* If outputs are stored in the precision, each flip is visible. */
 	const double part = precision_rounds(all->task.precision) ?
 				    1 : fmin(1, FEW / sqrt(count));
 
@@ -327,7 +328,7 @@ static double number_apart(const struct inference *all)
 	       all->task.precision == PRECISION_BF16_STORAGE ? 0x1p-7 : 0;
 }
 
-/* What errors are held to, which may be more than the bound. */
+/* Raises the bounds to the errors that rounding explains. */
 static int explain(const struct inference *all, const struct side *side,
 		   struct error *err)
 {
@@ -356,7 +357,7 @@ static int explain(const struct inference *all, const struct side *side,
 	return failed ? -1 : 0;
 }
 
-/* Of one team; the worse error is kept. */
+/* Compares the outputs of one team; keeps the worse error. */
 static void take_passed(const struct inference *all, const struct score *right)
 {
 	const struct passed *passed = all->passed;
@@ -397,7 +398,7 @@ static int compare_folded(struct inference *all, struct error *err)
 	return failed ? -1 : 0;
 }
 
-/* What cores by this transport pass forward, all samples, a batch on each. */
+/* Passes all samples forward on these cores, one batch per core. */
 static int pass_by(struct inference *all, const char *transport, int cores,
 		   struct error *err)
 {
@@ -456,7 +457,7 @@ static float *floats(size_t count)
 	return malloc((count + 1) * sizeof(float));
 }
 
-/* Of an algorithm that leaves nothing out, no norm is folded. */
+/* If the algorithm skips nothing, no norm is folded. */
 static int draw(struct inference *all)
 {
 	const struct model *model = all->model;

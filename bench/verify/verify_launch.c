@@ -16,8 +16,8 @@
 struct job_launch {
 	const struct verify_job *job;
 	int one_process;
-	/* What the job makes follows: cores that are processes share nothing
-	 * but this piece. */
+	/* The results follow: cores that are processes share only this
+	 * block. */
 };
 
 static int launched_body(struct group *group, void *context, struct error *err)
@@ -52,8 +52,8 @@ int verify_launch(const struct verify_job *job,
 	return failed;
 }
 
-/* In this process, and in those that the transport starts. joined: others
- * started the cores, and they have met. */
+/* Runs the job in this process and those that the transport starts. Sets
+ * *joined if a launcher started the cores and they have met. */
 static int run_here(const struct verify_job *job, struct target *target,
 		    int *joined, struct error *err)
 {
@@ -97,7 +97,8 @@ static int end_of(const struct process_status *status,
 			 status->signal ? status->signal : status->code);
 }
 
-/* What starts the target's cores, each of them this program with --team. */
+/* Starts the launcher of the target's cores; each core is this program with
+ * --team. */
 static int run_launched(const struct target *target,
 			const struct options *options, const char *path,
 			struct error *err)

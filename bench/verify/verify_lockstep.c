@@ -33,7 +33,7 @@ struct lockstep {
 	struct share share;
 	float *vector; /* of parameters, or of buffers */
 	float *before[VECTORS]; /* a step, but the gradient */
-	/* Of the test. */
+	/* Of the evaluation. */
 	float *statistics, *tried_outputs, *outputs;
 	double regrets[MODEL_MAX_LAYERS];
 	struct moves moves; /* all 0 until something is over its bound */
@@ -41,14 +41,15 @@ struct lockstep {
 	int *order;
 };
 
-/* Whether a step begins with this vector: parameters, state, buffers. */
+/* Returns 1 if a step starts from this vector: parameters, state, buffers. */
 static int is_carried(const struct side *side, int which)
 {
 	return which != VECTOR_GRADIENT &&
 	       (which < side->program->vectors || which == VECTOR_BUFFERS);
 }
 
-/* What the backend begins a step with is what the reference does, too. */
+/* Copies the vectors that a step starts from, from the backend to the
+ * reference. */
 static int begin_alike(struct lockstep *pair, struct error *err)
 {
 	for (int v = 0; v < VECTORS; v++)
@@ -80,7 +81,7 @@ static struct update settings_of(const struct lockstep *pair,
 			     batch->step);
 }
 
-/* What an error is held to where the reference moves so far. */
+/* Returns the bound of an error if the reference moves by this distance. */
 static double held_to(double bound, double move)
 {
 	return isfinite(move) ? fmax(bound, fmin(VERIFY_OF_MOVES * move,
@@ -112,7 +113,7 @@ static void compare_loss(const struct lockstep *pair, double tried,
 		    pair->task->bound);
 }
 
-/* What the last step has left. */
+/* Compares the results of the last step. */
 static void compare(struct lockstep *pair, struct verify_errors *errors)
 {
 	const struct verify_task *task = pair->task;
@@ -134,9 +135,9 @@ static int is_any_over(const struct verify_held *held, int count)
 	return over;
 }
 
-/* Whether it matters what rounding explains of the last step: only networks
- * with batch norm amplify it that much. Factors that the reference rounds like
- * the other side are at times rounded to their other neighbour, too. */
+/* Returns 1 if the last step exceeds its bounds and rounding may explain that:
+ * only networks with batch norm amplify it that much. A factor that both sides
+ * round may also become its other neighbour. */
 static int is_over(struct lockstep *pair)
 {
 	const struct verify_task *task = pair->task;
@@ -152,7 +153,7 @@ static int is_over(struct lockstep *pair)
 	       is_any_over(errors.regrets, task->model->layer_count);
 }
 
-/* Of the reference, as it is now. */
+/* Compares the reference's vector with that of its last step. */
 static int move_of(struct lockstep *pair, enum verify_kind kind,
 		   enum vector vector, struct error *err)
 {
@@ -210,11 +211,11 @@ static int move_once(struct lockstep *pair, const struct batch *batch,
 		       -1 : 0;
 }
 
-/* A deep network with batch norm over few values amplifies rounding, whoever
- * computes: in double, too, it moves. Drawn until that explains the step; later
- * ones are held to the same, until one is over that and is explained by itself.
- * What the reference is left with does not matter: a step begins with what the
- * other side has. */
+/* A deep network with batch norm over few values amplifies rounding, also in
+ * double. Nudges the reference's parameters until its moves explain the step.
+ * Later steps have the same bounds, until one exceeds them and is explained by
+ * itself. The reference's final state does not matter: the next step copies the
+ * backend's. */
 static int explain(struct lockstep *pair, const struct batch *batch,
 		   struct error *err)
 {
@@ -273,8 +274,8 @@ static int same_at_once(struct lockstep *pair, const struct batch *batch,
 	return 0;
 }
 
-/* The same for both: parameters of the reference, and statistics that are not
- * nearly those of a network that has seen nothing. */
+/* Stores equal values on both sides: the reference's parameters, and statistics
+ * unlike those of an untrained network. */
 static int store_alike(struct lockstep *pair, struct error *err)
 {
 	const float *parameters = pair->right.parameters;
@@ -324,9 +325,9 @@ static int evaluate(struct lockstep *pair, struct verify_result *result,
 }
 
 /*
- * The step and the test as a run has them: the first with samples that are
- * brought, and both again with those that the program holds, if it can. A run
- * brings them, too, where a device lacks the room.
+ * Repeats the step and the evaluation as a run does them: with samples that are
+ * uploaded, and, if the backend supports it, with samples on the device. A run
+ * uploads samples if the device has no room.
  */
 static int as_measured(struct lockstep *pair, const struct batch *batch,
 		       struct verify_result *result, struct error *err)

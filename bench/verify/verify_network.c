@@ -53,7 +53,7 @@ static double mean_square(const struct model *model,
 	return sum;
 }
 
-/* What a value of the tensor is drawn from, on both sides of the middle. */
+/* Range of a tensor's values. */
 struct draw_range {
 	float middle, half;
 };
@@ -64,7 +64,7 @@ static struct draw_range range_of(const struct model *model,
 	if (model->layers[tensor->layer].kind == LAYER_BATCHNORM)
 		return is_bias ? (struct draw_range){ 0, .5f } :
 				 (struct draw_range){ 1, .5f };
-	/* A mean square of 2 over the inputs, of which a ReLU leaves 1. */
+	/* A mean square of 2 over the inputs; ReLU halves it. */
 	return (struct draw_range){ 0, (float)sqrt((is_bias ? 1. : 6.) /
 					      tensor->fan_in) };
 }

@@ -9,7 +9,7 @@
 
 #define MOST_SOLVERS 64
 
-/* What the networks so far say of one backend. */
+/* The results of one backend so far. */
 struct random_tally {
 	struct trial_bench bench;
 	struct progress progress;
@@ -63,8 +63,8 @@ static void count_solvers(struct random_tally *tally)
 	}
 }
 
-/* Whether a smaller network is still wrong, or fails if this one does, and
- * takes the place of drawn. */
+/* Replaces drawn by a smaller network that is still wrong, or that fails if
+ * drawn fails. Returns 0 if there is none. */
 static int shrink_once(struct random_model *drawn, struct random_tally *tally,
 		       int fails)
 {
@@ -161,7 +161,7 @@ static void report_tally(const struct random_tally *tally, FILE *out)
 			100. * tally->solvers[s].trials / tally->trials);
 }
 
-/* -1: an error, before or behind so many networks. */
+/* Returns -1 on error, possibly after some networks. */
 static int try_backend(struct random_tally *tally, FILE *out, struct error *err)
 {
 	const struct options *options = tally->bench.options;

@@ -12,11 +12,11 @@
 	"far as the\nreference itself moves when each parameter becomes the " \
 	"float above or below it,\nand at most %d times the bound.\n"
 
-/* How an error is printed, and a mark behind it. */
+/* format of an error, and of a mark after it */
 #define PLAIN " %9.1e%c"
 #define RED " \033[31m%9.1e%c\033[0m"
 
-/* What was not measured has no bound. */
+/* A bound of 0 means not measured. */
 static int is_wrong(const struct verify_held *held)
 {
 	return held->bound > 0 && !(held->error <= held->bound);
@@ -33,7 +33,7 @@ int verify_is_skipped(const struct verification *v,
 	return result->why.kind == ERROR_MISSING && !v->options->argument_count;
 }
 
-/* Of a backend's column. */
+/* Returns the width of a backend's column. */
 static int column_width(const struct verify_result *result)
 {
 	const int width = (int)strlen(result->target.name);
@@ -41,7 +41,7 @@ static int column_width(const struct verify_result *result)
 	return width > MIN_COLUMN ? width : MIN_COLUMN;
 }
 
-/* Of the column of names. */
+/* Returns the width of the column of names. */
 static int names_width(const struct verification *v)
 {
 	int width = MIN_NAMES;
@@ -84,8 +84,8 @@ static void print_cell(struct verification *v,
 /* A row of the worst of some errors. */
 struct verify_row {
 	size_t member; /* the first struct verify_held of a result */
-	int passes;    /* that have it */
-	int width;     /* of each pass so many, one after the other */
+	int passes;    /* number of passes that have it */
+	int width;     /* values per pass, one after the other */
 };
 
 #define OF_RESULT(member)                                                      \
@@ -229,7 +229,7 @@ static void judge_all(struct verification *v,
 {
 	const struct verify_passes *passes = &result->passes;
 
-	/* Of what was not asked for there are no bounds. */
+	/* Comparisons that were not asked for have a bound of 0. */
 	judge(v, result, &passes->outputs, "an output of a sample");
 	judge(v, result, &passes->scale, "the size of all outputs");
 	judge(v, result, &passes->loss, "the loss");
@@ -252,7 +252,7 @@ static void judge_all(struct verification *v,
 	}
 }
 
-/* What the cores were compared on. */
+/* Prints the samples and cores of the comparison. */
 static void print_passed(FILE *out, const struct verify_result *result)
 {
 	const struct target *target = &result->target;
@@ -341,7 +341,7 @@ static void report_backend(struct verification *v,
 			verify_is_skipped(v, result) ? "skipped" :
 						       "not verified",
 			result->why.message);
-	/* What was wrong before a signal came stays wrong. */
+	/* Errors found before a signal stay errors. */
 	if (verify_is_compared(result) || result->why.kind == ERROR_STOPPED)
 		judge_all(v, result);
 	if (verify_is_compared(result) && v->options->infer)

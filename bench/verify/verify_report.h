@@ -1,6 +1,4 @@
-/*
- * The tables of `bench verify`, and its verdict.
- */
+/* The tables and the verdict of `bench verify`. */
 #ifndef BENCH_VERIFY_VERIFY_REPORT_H
 #define BENCH_VERIFY_VERIFY_REPORT_H
 
@@ -10,33 +8,34 @@
 
 #define VERIFY_MOST_BACKENDS 8
 
-/* What was asked, and what was found; verify_report() sets wrong and
- * explained. */
+/* The request and its results. verify_report() sets wrong and explained. */
 struct verification {
-	const struct options *options; /* of the command's caller */
+	const struct options *options; /* as the caller of the command gave
+					  them */
 	FILE *out;
 	int color;
-	struct model model; /* of task */
+	struct model model; /* task.model points to it */
 	struct verify_task task;
 	struct verify_result results[VERIFY_MOST_BACKENDS];
 	int count;
-	int compared; /* of them */
-	int wrong;
-	int explained; /* something is over its bound by rounding */
+	int compared; /* number of results that were compared */
+	int wrong; /* 1: a backend is wrong */
+	int explained; /* 1: an error exceeds its plain bound and is explained
+			  by rounding */
 };
 
-/* Whether there are errors, not a reason why there are none. */
+/* Returns 1 if result has errors, 0 if it has a reason instead. */
 int verify_is_compared(const struct verify_result *result);
 
-/* What was not asked for by name may be missing. */
+/* Returns 1 if the target was not compared and the user did not name it. */
 int verify_is_skipped(const struct verification *v,
 		      const struct verify_result *result);
 
-/* Prints what is about to be compared, and within which bounds. */
+/* Prints the comparisons that follow, and their bounds. */
 void verify_announce(const struct verification *v);
 
-/* Prints the tables, what is wrong, and the verdict. Returns the exit code, see
- * verify_conclude(). */
+/* Prints the tables, the errors over their bounds, and the verdict. Returns the
+ * exit code of verify_conclude(). */
 int verify_report(struct verification *v);
 
 #endif

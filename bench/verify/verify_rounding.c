@@ -51,7 +51,7 @@ static void collect(double *distances, const struct tensor *tensors, int count,
 	}
 }
 
-/* Those in double are in vectors[1]. */
+/* The buffers in double are in vectors[1]. */
 static int collect_buffers(struct rounding *rounding,
 			   const struct rounding_task *task, struct error *err)
 {

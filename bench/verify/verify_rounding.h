@@ -1,33 +1,33 @@
-/*
- * How far plain loops in float are from double in one gradient, which is what
- * an error of the side that is compared is held to.
- */
+/* Measures how far plain loops in float differ from double in one gradient.
+ * Errors of the compared backend are bounded by multiples of that distance. */
 #ifndef BENCH_VERIFY_VERIFY_ROUNDING_H
 #define BENCH_VERIFY_VERIFY_ROUNDING_H
 
 #include "bench/verify/verify_side.h"
 
-/* The largest distances, of tensors absolute. */
+/* The largest distances; absolute. */
 struct rounding {
 	double gradients[MODEL_MAX_TENSORS], buffers[MODEL_MAX_TENSORS];
 	double loss;
-	/* Of double, where it decides as the loops in float would. */
+	/* The regrets of double when it follows the decisions of the loops in
+	 * float. */
 	double regrets[MODEL_MAX_LAYERS];
 };
 
 struct rounding_task {
 	const struct verify_task *verify;
 	const struct batch *batch;
-	/* Compared, in double, and by plain loops in float. The latter two
-	 * follow what the first has decided, now and on return. */
+	/* The compared program, the one in double, and the plain loops in
+	 * float. The latter two follow the decisions of the first, before the
+	 * call and after it. */
 	struct side *tried, *right, *single;
-	uint8_t *decisions; /* room for those of the batch */
-	float *vectors[2];  /* room for parameters, and for buffers */
+	uint8_t *decisions; /* room for the decisions of the batch */
+	float *vectors[2];  /* room for parameters and for buffers */
 };
 
-/* loss: in double. times: of the loops, all but the first with parameters that
- * are one rounding away; regrets are 0 unless there are several. -1 if a
- * program fails, with the sides as they are then. */
+/* Repeats the gradient in float. loss is the loss in double. All repetitions
+ * but the first nudge the parameters by one rounding. regrets are 0 if times is
+ * 1. Returns -1 if a program fails; the sides then stay as they are. */
 int rounding_measure(struct rounding *rounding,
 		     const struct rounding_task *task, double loss, int times,
 		     struct error *err);

@@ -147,7 +147,7 @@ static void copy_sample(const struct verify_task *task,
 	const size_t each = shape_size(task->model->input);
 	const int outputs = model_classes(task->model);
 
-	/* None is in a file. */
+	/* No sample is in a file. */
 	transform_image(share->transform, samples, at, NULL,
 			share->images + (size_t)n * each, NULL);
 	dataset_target(task->dataset, samples, at, &share->labels[n],

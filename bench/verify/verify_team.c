@@ -9,9 +9,9 @@
 #include "models/random.h"
 
 #define STEPS 2
-/* What Adam makes of twice a gradient is the same step, and of one that is
- * nearly zero, by its rounding, one of either sign; but not with a large
- * epsilon, which shows what the sum over cores is. */
+/* Adam takes the same step for twice a gradient. If a gradient is nearly 0,
+ * rounding decides the step's sign. A large epsilon makes the step depend on
+ * the sum over cores. */
 #define ADAM_EPS 1e-3
 #define SAMPLES 8 /* of an evaluation afterwards */
 
@@ -100,7 +100,7 @@ static int count_wrong_masks(struct team_core *member,
 	return 0;
 }
 
-/* What stands in for a team has no group. */
+/* A program that replaces a team has no group. */
 static int open_member(struct team_core *member, struct error *err)
 {
 	const struct verify_task *task = member->task;
@@ -225,7 +225,7 @@ static int train_in_turn(struct team_core *member, struct error *err)
 	return failed ? -1 : 0;
 }
 
-/* What all cores must have the bits of. */
+/* Values that must have the same bits on all cores. */
 struct replica {
 	uint64_t parameters; /* their hash */
 	double loss;	     /* of the same samples */
@@ -249,8 +249,8 @@ static int reset_statistics(struct team_core *member, struct error *err)
 	return failed;
 }
 
-/* The parameters may be one copy for all: what a core has derived from them, as
- * kernels want them, is its own, and shows in the loss alone. */
+/* The cores may share one copy of the parameters. Values that a core derives
+ * from them, such as packed weights, are its own and show only in its loss. */
 static int describe_replica(struct team_core *member, struct replica *replica,
 			    struct error *err)
 {

@@ -12,15 +12,15 @@
 #include "bench/verify/verify_team.h"
 
 #define TESTED 8 /* samples of an evaluation */
-#define PASSED 4 /* of a forward pass alone */
+#define PASSED 4 /* samples of a forward pass */
 #define LEAST 1e-5
-/* Computations by plain loops in float. A batch norm may amplify what
- * Winograd's algorithm rounds: of one in 18000 networks the largest of 16
- * explains too little (1.03 of its bound), that of 64 enough (.94). */
+/* Computations by plain loops in float. A batch norm may amplify the rounding
+ * of Winograd's algorithm: in one of 18000 networks the largest of 16 explains
+ * too little (1.03 of the bound), the largest of 64 enough (.94). */
 #define ROUNDINGS 64
 #define LATER 3 /* an iteration, from 0, that is not the first */
 
-/* What one backend makes of one network. */
+/* One network on one backend. */
 struct trial {
 	const struct random_model *drawn;
 	struct trial_result *found;
@@ -125,7 +125,8 @@ static void release_all(struct trial *trial)
 	dataset_release(&trial->dataset);
 }
 
-/* An error over its bound, and what has it, if it is the worst so far. */
+/* Keeps ratio, an error over its bound, and its place if it is the worst so
+ * far. */
 __attribute__((format(printf, 3, 4)))
 static void keep(struct trial *trial, double ratio, const char *format, ...)
 {
@@ -133,15 +134,15 @@ static void keep(struct trial *trial, double ratio, const char *format, ...)
 
 	if (!isnan(ratio) && !(ratio > trial->found->worst))
 		return;
-	/* What is no number stays the worst. */
+	/* NAN stays the worst. */
 	trial->found->worst = isnan(ratio) ? INFINITY : ratio;
 	va_start(list, format);
 	vsnprintf(trial->found->what, sizeof(trial->found->what), format, list);
 	va_end(list);
 }
 
-/* Of one tensor on the three sides, over its bound; scale: what LEAST is of,
- * and rounding, how far plain loops are away. */
+/* Returns the error of one tensor over its bound. rounding: distance of the
+ * plain loops; scale: LEAST is relative to it. */
 static double error_of(const float *tried, const float *right, size_t count,
 		       double rounding, double scale)
 {
@@ -184,7 +185,7 @@ static void compare_decisions(struct trial *trial, int rank)
 	}
 }
 
-/* A mean may be 0 where values are not: what it is of tells what is small. */
+/* A mean may be 0 although its values are not: their size is the scale. */
 static int compare_buffers(struct trial *trial, int rank, struct error *err)
 {
 	struct tensor tensors[MODEL_MAX_TENSORS];
@@ -236,8 +237,8 @@ static void compare_losses(struct trial *trial, const char *what,
 	keep(trial, error > 0 || isnan(error) ? error / bound : 0, "%s", what);
 }
 
-/* As many of how many, and which the largest output tells, but for one where
- * two nearly are the largest. */
+/* Compares the samples and the right answers. One answer may differ, if two
+ * outputs are nearly the largest. */
 static void compare_counts(struct trial *trial, const char *what,
 			   const struct score *tried, const struct score *right)
 {
@@ -249,7 +250,8 @@ static void compare_counts(struct trial *trial, const char *what,
 		     "%ld", what, tried->correct, right->correct);
 }
 
-/* Everything that a share leaves, with the rounding of so many computations. */
+/* Compares all results of a share; the rounding is the largest of times
+ * computations. */
 static int compare_share(struct trial *trial, const struct batch *batch,
 			 int rank, int times, const struct score *tried,
 			 const struct score *right, struct error *err)
@@ -314,9 +316,9 @@ static double steepness(const struct recipe *recipe)
 						     recipe->lr;
 }
 
-/* Three vectors that a step has left, and what the errors are of. Gradients of
- * a tensor may be apart by so much of its rounding; nothing: what is small
- * beside any entry. */
+/* Compares vectors after a step; errors are relative to scaled. gradients:
+ * tolerance in roundings of the gradient. nothing: part of any tensor's largest
+ * entry that is negligible. */
 static void compare_left(struct trial *trial, const float *tried,
 			 const float *right, const float *single,
 			 const float *scaled, double gradients, double nothing,
@@ -340,7 +342,7 @@ static void compare_left(struct trial *trial, const float *tried,
 	}
 }
 
-/* What an update has changed. */
+/* Compares the changes by an update. */
 static void compare_changes(struct trial *trial, const float *tried,
 			    double gradients, const char *what)
 {
@@ -388,8 +390,9 @@ static int try_update(struct trial *trial, struct error *err)
 	return 0;
 }
 
-/* All cores at once, or one with gradient and update at once. What they do to
- * parameters is what try_update() has found, but for rounding of gradients. */
+/* Trains with all cores, or on one core with gradient and update in one call.
+ * The parameters must be those of try_update(), except for rounding of
+ * gradients. */
 static int try_training(struct trial *trial, struct error *err)
 {
 	const char *by = trial->drawn->cores > 1 ? "threads" : "self";
@@ -497,8 +500,8 @@ static int try_inference(struct trial *trial, struct error *err)
 	return 0;
 }
 
-/* A state as late iterations have it, made of the neighbours' gradients: which
- * of two. Averages of squares are positive. */
+/* Makes one of two optimizer states, as in late iterations, from gradients of
+ * neighbours. Averages of squares are positive. */
 static void make_state(const struct trial *trial, int which, float *state)
 {
 	const struct model *model = trial->task.model;
