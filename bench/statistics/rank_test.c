@@ -45,10 +45,10 @@ static size_t walsh_count(size_t n)
 }
 
 /*
- * chances[w] = P(W = w) of the sum W of the positive ranks, w from 0 to
- * n (n + 1) / 2, all zero before: each rank is in the sum or not, by the toss
- * of a coin. Halves of whole numbers: nothing is rounded up to n = 53, and
- * beyond only positive numbers are added.
+ * Sets chances[w] = P(W = w) for the sum W of the positive ranks, w from 0 to n
+ * (n + 1) / 2. All must be 0 before. Each rank is in the sum with probability
+ * 1/2. Halves of integers are exact up to n = 53; beyond that only positive
+ * numbers are added.
  */
 static void signed_rank_chances(size_t n, double *chances)
 {
@@ -88,13 +88,12 @@ int signed_rank_make(struct rank_test *test, const double *differences,
 }
 
 /*
- * P(U = u) of i and j values into row, from that of i - 1 and j, which it held,
- * and that of i and j - 1, which is shorter. The largest of all is of the
- * second sample with probability j / (i + j), and then above all i of the
- * first; else it adds no pair. (Whether U counts the pairs with a larger first
- * or those with a larger second is the same by symmetry.) Probabilities, since
- * counts are soon beyond 2^53; nothing is subtracted, so that the tails keep
- * their digits.
+ * Extends row, which holds P(U = u) for i - 1 and j values, to i and j values.
+ * shorter holds that for i and j - 1. The largest of all values is in the
+ * second sample with probability j / (i + j), and is then above all i of the
+ * first; otherwise it adds no pair. (By symmetry it does not matter which
+ * sample's larger values U counts.) Probabilities are used because counts soon
+ * exceed 2^53; nothing is subtracted, so that the tails keep their digits.
  */
 static void row_extend(double *row, const double *shorter, size_t i, size_t j)
 {
