@@ -159,9 +159,9 @@ static int refuse_again(const char *path, const char *run_id, struct error *err)
 			 "each folder and file once", path, run_id);
 }
 
-/* Adds a run_id to those of a file that were read so far; with a number below
- * first it was read before. Two processes of one name would be taken for one:
- * the same rows twice. */
+/* Adds a run_id of a file to names. A number below first means that an earlier
+ * file had it: two processes of one name would be taken for one, or the same
+ * rows counted twice. */
 static int add_name(struct names *names, int first, const char *run_id,
 		    const char *path, struct error *err)
 {
@@ -177,9 +177,8 @@ struct read_before {
 	struct names runs, observations[CAMPAIGN_FILES];
 };
 
-/* Adds those of the rows of campaign from these on, which were read from path:
- * a run has one row in runs.csv, and many observations, those of a clock in one
- * file. */
+/* Adds the run_ids of rows that were read from path, from these indices on. A
+ * run has one row in runs.csv; its observations of a clock are in one file. */
 static int read_add(struct read_before *names, const struct campaign *campaign,
 		    size_t first_observation, size_t first_run,
 		    const char *path, struct error *err)
@@ -422,7 +421,7 @@ static int drop_unfinished(struct campaign *campaign, struct error *err)
 	return failed;
 }
 
-/* From now on others know that this campaign still runs. */
+/* Shows other processes that this campaign is running. */
 static void share_folder(struct campaign *campaign)
 {
 	campaign->in_use = append_share(campaign->dir) + 1;
@@ -435,8 +434,8 @@ void campaign_leave(struct campaign *campaign)
 	campaign->in_use = 0;
 }
 
-/* Are rows without a run surely those of a process that was killed? Else it
- * may still run, and they are left alone. */
+/* Returns 1 if rows without a run are surely those of a killed process. Its
+ * rows are left alone if it may still run. */
 static int is_alone(const struct campaign *campaign)
 {
 	return campaign->in_use && append_is_alone(campaign->in_use - 1) > 0;

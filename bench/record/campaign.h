@@ -1,10 +1,10 @@
 /*
- * A results folder and the rows in it: observations.csv (one measured interval
- * a row), modelled.csv (what the intervals would be with a free CPU for each
- * core), runs.csv (one process a row), summary.csv and tables.md.
+ * A results folder and its rows: observations.csv (one row per measured
+ * interval), modelled.csv (estimates for a free CPU per core), runs.csv (one
+ * row per process), summary.csv and tables.md.
  *
- * The rows are in the file after each campaign_save, so that a campaign that is
- * killed keeps them, and on the disk after each campaign_end_run.
+ * campaign_save() writes rows to their file, so that a campaign that is killed
+ * keeps them. campaign_end_run() also waits for the disk.
  */
 #ifndef BENCH_RECORD_CAMPAIGN_H
 #define BENCH_RECORD_CAMPAIGN_H
@@ -16,15 +16,16 @@
 #include "bench/record/observation.h"
 #include "bench/record/run.h"
 
-/* The files that observations go into, by their clock. */
+/* Files of observations, by clock. */
 enum campaign_file { CAMPAIGN_MEASURED, CAMPAIGN_MODELLED, CAMPAIGN_FILES };
 
 struct campaign {
-	char dir[1024]; /* empty: loaded from single files */
-	char id[48];	/* goes into the campaign_id of each run */
+	char dir[1024]; /* empty = loaded from single files */
+	char id[48];	/* campaign_id of each run */
 	char label[64];
-	/* Of all runs in the folder, older campaigns' too. Of single cores
-	 * only those of whole epochs are kept, and only if asked for. */
+	/* All observations in the folder, also of older campaigns. Rows of
+	 * single cores are kept only for whole epochs, and only with
+	 * with_cores. */
 	struct observation *observations;
 	size_t observation_count, observation_room;
 	int with_cores;
@@ -32,37 +33,37 @@ struct campaign {
 	size_t core_row_count, core_row_room;
 	struct run *runs;
 	size_t run_count, run_room;
-	/* The first of them, which the folder had before. */
+	/* Number of rows at the start that the folder had before. */
 	size_t earlier_runs, earlier_observations;
 
-	int in_use; /* descriptor + 1 of append_share(); 0: none */
-	/* Rows that wait, as text; NULL: none. */
+	int in_use; /* descriptor + 1 of append_share(); 0 = none */
+	/* Rows to be saved, as text; NULL = none. */
 	struct memory_text *unsaved[CAMPAIGN_FILES];
-	int lost;	  /* of this run some rows are not in their file */
-	int forgot;	  /* likewise, because there was no memory for them */
-	char notice[2600]; /* what a user should know; the reader clears it */
+	int lost;	  /* 1: rows of this run are missing in their file */
+	int forgot; /* 1: rows of this run were dropped for lack of memory */
+	char notice[2600]; /* a note for the user; the reader clears it */
 };
 
 struct campaign_request {
-	const char *dir;	 /* --out; NULL: results/<stamp>-<label> */
-	const char *label;	 /* --label; NULL or empty: none */
+	const char *dir;	 /* --out; NULL = results/<stamp>-<label> */
+	const char *label;	 /* --label; NULL or empty = none */
 	const char *started_utc; /* 2026-01-31T23:59:59Z: see clock.h */
 };
 
 /*
- * Makes the folder. One that holds results already keeps them: new rows are
- * added, and the tables get a line more. What cannot be written or read is
- * found here, before anything is measured. Release it also after a failure,
- * when notice may tell what was changed before.
+ * Creates the folder. If it has results, they stay: new rows are appended, and
+ * the tables get another line. Fails if files cannot be written or read, before
+ * anything is measured. Release campaign also after a failure; notice may then
+ * say what was changed.
  */
 int campaign_create(struct campaign *campaign,
 		    const struct campaign_request *request, struct error *err);
 
 /*
- * One row that a running process printed: kept in memory, and in the file of
- * its clock with the next campaign_save(). When that fails the rows wait for
- * the next one. So they do, and that is no failure, while another process has
- * the file: nobody who listens to a child may be kept waiting.
+ * campaign_add() keeps a row of a running process; campaign_save() writes the
+ * rows to the files of their clocks. If that fails, the rows wait for the next
+ * call. If another process has locked the file, they wait too, without an
+ * error: the reader of a child must not block.
  */
 int campaign_add(struct campaign *campaign, const struct observation *row,
 		 struct error *err);
@@ -70,64 +71,63 @@ int campaign_save(struct campaign *campaign, struct error *err);
 int campaign_has_unsaved(const struct campaign *campaign);
 
 /*
- * Saves what waits and the line about the process, and waits for the disk.
- * Sets campaign_id and label of a run that has none. The rows stay in memory,
- * and so in the tables, even when they could not be saved; then the line in
- * the file says partial.
+ * Saves the rows and the process's row, and waits for the disk. Sets
+ * campaign_id and label if run has none. If rows could not be saved, they stay
+ * in memory and in the tables; the status in the file is then partial.
  */
 int campaign_end_run(struct campaign *campaign, const struct run *run,
 		     struct error *err);
 
-/* The campaign without what its folder had before; borrows its rows. */
+/* Returns the campaign without the rows that its folder had before. The result
+ * borrows its rows. */
 struct campaign campaign_own(const struct campaign *campaign);
 
 /*
- * Reads folders, and CSV files of observations or runs, told apart by their
- * columns. Campaigns stay apart in the tables by their campaign_id. A torn
- * line (bench/record/csv.h) at the end of a file is passed over, with a note in
- * log, which may be NULL.
+ * Reads folders and CSV files of observations or runs, recognised by their
+ * columns. campaign_id keeps campaigns apart. A torn last line
+ * (bench/record/csv.h) is skipped with a note in log, which may be NULL.
  */
 int campaign_load(struct campaign *campaign, const char *const *paths,
 		  int count, int with_cores, FILE *log, struct error *err);
 
-/* The folder that the file at path is in, with its slash, or ".". */
+/* Sets folder to the folder of the file at path, with a slash, or to ".". */
 void campaign_folder_of(const char *path, char folder[PATH_MAX]);
 
-/* Of the runs.csv or observations.csv of a folder, each of which has half of
- * the numbers: the name of the other one, if it is there; else NULL. */
+/* Returns the other of runs.csv and observations.csv if it is next to path;
+ * otherwise NULL. Each file has half of a run's numbers. */
 const char *campaign_other_half(const char *path);
 
-void campaign_release(struct campaign *campaign); /* all zero is fine */
+void campaign_release(struct campaign *campaign); /* all zero is allowed */
 
-/* What follows is for those who make, load and finish folders. */
+/* For code that makes, loads and finishes folders. */
 
 extern const char *const campaign_files[CAMPAIGN_FILES];
 enum campaign_file campaign_file_of(const struct observation *row);
 
 enum { CAMPAIGN_PATH_SIZE = sizeof(((struct campaign *)0)->dir) + 24 };
 
-/* The path of a file in the folder dir. */
+/* Sets path to the file name in folder dir. */
 void campaign_path(char path[CAMPAIGN_PATH_SIZE], const char *dir,
 		   const char *name);
 
-/* In memory only; of a single core's what the campaign asks for. */
+/* Keep rows in memory only; of single cores, the rows that campaign needs. */
 int campaign_keep(struct campaign *campaign, const struct observation *row,
 		  struct error *err);
 int campaign_keep_run(struct campaign *campaign, const struct run *run,
 		      struct error *err);
 
-/* Headers, where there is no file yet: can the files be written? What a killed
- * writer left of a last line is taken away; notice says so. */
+/* Creates missing files with their header, to see whether they can be written.
+ * Removes an incomplete last line of a killed writer, with a notice. */
 int campaign_begin_files(struct campaign *campaign, struct error *err);
 
 void campaign_drop_unsaved(struct campaign *campaign);
 
-/* What the folder has by now, and what only this campaign has. Release all also
- * after a failure. */
+/* Collects all rows in the folder and those in memory. Release all also after a
+ * failure. */
 int campaign_gather(struct campaign *all, const struct campaign *campaign,
 		    struct error *err);
 
-/* From now on others may take it for one that has ended. */
+/* Ends append_share(): other processes may take the campaign for ended. */
 void campaign_leave(struct campaign *campaign);
 
 #endif

@@ -176,7 +176,7 @@ static int save_file(struct campaign *campaign, int file, int wait,
 	return failed && (wait || !note.busy) ? -1 : 0;
 }
 
-/* What one file cannot take keeps nothing from the other. */
+/* Saves both files, even if one of them fails. */
 static int save(struct campaign *campaign, int wait, struct error *err)
 {
 	struct error other;
@@ -273,10 +273,11 @@ int campaign_end_run(struct campaign *campaign, const struct run *run,
 	int unkept, failed;
 
 	label_run(campaign, &own);
-	/* For want of memory it is not in the tables, but in the file. */
+	/* If there is no memory, the run is in the file but not in the
+	 * tables. */
 	unkept = campaign_keep_run(campaign, &own, err);
 	failed = save_rows(campaign, unkept ? &other : err);
-	/* What the file has of it is then less than the tables show. */
+	/* The file then has fewer rows of it than the tables. */
 	if (failed && strcmp(own.status, "ok") == 0) {
 		snprintf(own.status, sizeof(own.status), "partial");
 		snprintf(own.reason, sizeof(own.reason), "%s",

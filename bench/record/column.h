@@ -1,7 +1,6 @@
 /*
- * Kinds of rows. Each is one list of its columns, a macro, from which come the
- * struct's members, the CSV header, the reader, the writer and
- * results/README.md:
+ * Kinds of rows. One macro lists a kind's columns. The struct's members, the
+ * CSV header, the reader, the writer and results/README.md are made from it:
  *
  *	#define TOY_COLUMNS(TEXT, INT, REAL) \
  *		TEXT(schema, 12, "version of the columns", NEEDED) \
@@ -14,8 +13,8 @@
  *
  *	DEFINE_ROWS(toy_rows, struct toy, TOY_COLUMNS);
  *
- * A text has its size in bytes, the end included. Adding a column is adding a
- * line; columns are only ever appended, and found by name when read.
+ * The number of a TEXT is its size in bytes, terminator included. New columns
+ * are appended only; the reader finds columns by name.
  */
 #ifndef BENCH_RECORD_COLUMN_H
 #define BENCH_RECORD_COLUMN_H
@@ -27,7 +26,8 @@
 #include "bench/system/number.h"
 
 #define CELL_NO_INT LONG_MIN /* written as an empty cell */
-#define CELL_NO_REAL NAN     /* likewise, as is every value not finite */
+#define CELL_NO_REAL NAN     /* written as an empty cell, as any value that is
+				not finite */
 
 enum cell_kind {
 	CELL_TEXT, /* char[size] */
@@ -36,17 +36,17 @@ enum cell_kind {
 };
 
 struct column {
-	const char *name; /* ends in its unit: _s, _pct, _bytes */
+	const char *name; /* ends with its unit: _s, _pct, _bytes */
 	enum cell_kind kind;
 	size_t offset, size;
-	/* These two are last, since a list gives them together. */
+	/* The last two members: a list sets both with __VA_ARGS__. */
 	const char *meaning;
-	int required; /* a file without it is refused */
+	int required; /* 1: a file without it is refused */
 };
 
-enum { NEEDED = 1 }; /* behind a meaning: the column is required */
+enum { NEEDED = 1 }; /* follows the meaning of a required column */
 
-/* One kind of row. */
+/* A kind of row. */
 struct row_kind {
 	const char *schema; /* value of the first column, "bench/1" */
 	const struct column *columns;
@@ -54,26 +54,27 @@ struct row_kind {
 	size_t row_size;
 };
 
-/* Every cell missing, text empty, but the schema, which is the first column. */
+/* Makes every cell missing and every text empty, except the schema in the first
+ * column. */
 void row_clear(const struct row_kind *kind, void *row);
 
-/* NULL if the kind has none of this name. */
+/* Returns NULL if the kind has no column of this name. */
 const struct column *row_column(const struct row_kind *kind, const char *name);
 
 /*
- * Sets those texts and whole numbers of a row that another has by the same
- * name; a text that is too long is cut. Numbers with a fraction stay: they are
- * measured, and a row about several others has means of them.
+ * Copies texts and integers of columns with equal names from another row; a
+ * long text is cut. Real numbers are not copied: they are measured, and a row
+ * about several others has their means.
  */
 void row_describe(const struct row_kind *kind, void *row,
 		  const struct row_kind *from_kind, const void *from);
 
-/* The value of a column in row. */
+/* Return the value of a column in row. */
 const char *cell_text(const struct column *column, const void *row);
 long cell_int(const struct column *column, const void *row);
 double cell_real(const struct column *column, const void *row);
 
-/* Any value as text, in number or the row itself; empty where it is missing. */
+/* Returns any value as text, stored in number or in row; empty if missing. */
 const char *cell_format(const struct column *column, const void *row,
 			char number[NUMBER_SIZE]);
 
@@ -97,7 +98,8 @@ void cell_set_real(const struct column *column, void *row, double value);
 	  .column_count = sizeof(columns_) / sizeof((columns_)[0]),            \
 	  .row_size = sizeof(ROW) }
 
-/* The one kind of a file. Where there are several, each defines ROW. */
+/* Defines the only kind of a file. In a file with several kinds, each defines
+ * ROW and uses ROW_KIND. */
 #define DEFINE_ROWS(kind_, row_, COLUMNS_)                                     \
 	typedef row_ ROW;                                                      \
 	static const struct column kind_##_columns[] = {                       \

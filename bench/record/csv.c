@@ -40,8 +40,8 @@ static int looks_like_formula(const char *text)
 	return *text && strchr("=+-@", *text) != NULL;
 }
 
-/* Makes text valid UTF-8 on one line, of as many bytes: ? for a byte that is no
- * character, as where text was cut inside of one. */
+/* Makes text valid UTF-8 of the same length on one line; an invalid byte
+ * becomes ?, as at the end of text that was cut. */
 static void clean_text(char *text)
 {
 	unsigned number;
@@ -142,8 +142,8 @@ int csv_write_file(const char *path, const struct row_kind *kind,
 	return file_replace_with(path, print_file, &file, err);
 }
 
-/* Is what ends here no row, for want of the end of its line? Its last cell may
- * have been longer, and nothing shows that. */
+/* Returns 1 if the last line lacks its end: its last cell may have been
+ * longer. */
 static int is_torn(const struct csv_reader *reader)
 {
 	return reader->ending && reader->width && !reader->spans;
@@ -291,8 +291,8 @@ static void on_row(int end, void *context)
 	row_clear(reader->kind, reader->row);
 }
 
-/* Refuses what would make a cell longer than any that we write. errno tells
- * it from a lack of memory. */
+/* Refuses cells longer than any that this program writes. errno distinguishes
+ * that from a lack of memory. */
 static void *capped_realloc(void *memory, size_t size)
 {
 	if (size <= MOST_CELL)
@@ -379,7 +379,7 @@ static size_t skip_mark(struct csv_reader *reader, const char *bytes,
 	return i;
 }
 
-/* At most one line. What comes before a NUL is parsed, to find its cell. */
+/* Feeds at most one line. Bytes before a NUL are parsed, to find its cell. */
 static void feed_line(struct csv_reader *reader, const char *bytes,
 		      size_t count)
 {

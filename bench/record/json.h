@@ -1,5 +1,5 @@
-/* JSON, as much as is needed to write it: strings come out as valid UTF-8,
- * numbers that are missing or not finite as null. */
+/* A JSON writer: strings become valid UTF-8; missing or infinite numbers and
+ * empty texts become null. */
 #ifndef BENCH_RECORD_JSON_H
 #define BENCH_RECORD_JSON_H
 
@@ -9,8 +9,8 @@
 
 void json_write_string(FILE *out, const char *text);
 
-/* {"column": value, ...}; empty text is null. names, up to a NULL, are the
- * columns wanted; NULL: all. */
+/* Writes {"column": value, ...}. names is a list of columns that ends with
+ * NULL, or NULL for all. */
 void json_write_row(FILE *out, const struct row_kind *kind, const void *row,
 		    const char *const *names);
 

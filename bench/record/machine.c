@@ -54,8 +54,9 @@ static void list_variables(char *text, size_t size)
 				    *variable);
 }
 
-/* Of the file root/path the rest of the line that starts with key, without
- * separators before it and quotation marks; else text stays as it was. */
+/* Sets text to the rest of the line in root/path that starts with key, without
+ * leading separators and quotation marks. Keeps text if there is no such
+ * line. */
 static void read_line(const char *root, const char *path, const char *key,
 		      const char *separators, char *text, size_t size)
 {
@@ -78,7 +79,7 @@ static int has_hypervisor(const char *flags)
 	return found && (!found[11] || found[11] == ' ');
 }
 
-/* Who made the machine that is simulated, or "none". */
+/* Sets the maker of the virtual machine, or "none". */
 static void read_virtualisation(struct run *run, const char *root,
 				const char *flags)
 {

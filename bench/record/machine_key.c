@@ -1,4 +1,4 @@
-/* Whether two machines are alike, as far as speed goes. */
+/* Compares machines by the properties that decide speed. */
 #include "bench/record/machine.h"
 
 #include <math.h>
@@ -45,11 +45,12 @@ static void print_quota(const struct run *run, char *text)
 	snprintf(text, FEATURE_SIZE, "%s", number[0] ? number : "none");
 }
 
-/* What identifies a machine; the key is made of the first ones. */
+/* Properties of a machine; the first ones make the key. */
 static const struct feature {
 	const char *name;
 	const char *column;
-	/* How, unless as the column is; text is empty before. */
+	/* Prints the value into text, which is empty before; NULL = as the
+	 * column. */
 	void (*print)(const struct run *run, char text[FEATURE_SIZE]);
 	int in_key;
 } features[] = {
@@ -162,7 +163,7 @@ static int add_variables(char *text, size_t size, const char *variables,
 	return count;
 }
 
-/* What one of them lacks may be the same. */
+/* A value that one run lacks is no difference. */
 static int differs(const struct feature *feature, const struct run *first,
 		   const struct run *second, char one[FEATURE_SIZE],
 		   char other[FEATURE_SIZE])

@@ -1,8 +1,5 @@
-/*
- * What an all-reduce costs: as it was measured here (`bench env --network`),
- * as a line through what was measured, and, on networks that are not here, by
- * formulas. Pure functions.
- */
+/* Costs of an all-reduce: measured (`bench env --network`), as a line through
+ * the measurements, and by formulas for other networks. Pure functions. */
 #ifndef BENCH_RECORD_NETWORK_H
 #define BENCH_RECORD_NETWORK_H
 
@@ -37,22 +34,22 @@ struct network_row {
 
 extern const struct row_kind network_rows;
 
-/* The model of a link: a message of n bytes takes latency_s + n /
- * bytes_per_s, which may be INFINITY (Hockney 1994, Parallel Computing 20). */
+/* A link: a message of n bytes takes latency_s + n / bytes_per_s; bytes_per_s
+ * may be INFINITY (Hockney 1994, Parallel Computing 20). */
 struct network_link {
 	double latency_s, bytes_per_s;
 };
 
-/* A time as a function of bytes. */
+/* A measured time. */
 struct network_point {
 	double bytes, seconds; /* above 0 */
 };
 
 /*
- * The line through the points by least squares of relative errors, so that a
- * small vector counts as much as a large one; neither latency nor slope is
- * below 0. error: root mean square of (line - time) / time; NAN: there are not
- * two sizes, and there is no line.
+ * A line through points by least squares of relative errors, so that small
+ * vectors count as much as large ones. Latency and slope are at least 0. error
+ * is the root mean square of (line - time) / time; NAN if there are fewer than
+ * two sizes, and then there is no line.
  */
 struct network_fit {
 	struct network_link link;
@@ -63,8 +60,8 @@ struct network_fit network_fit(const struct network_point *points,
 
 enum network_topology {
 	NETWORK_RING,  /* reduce-scatter and all-gather round a ring */
-	NETWORK_TORUS, /* the same along the rows, then the columns, of the
-			* 2-D torus that is closest to a square */
+	NETWORK_TORUS, /* a ring along rows, then along columns, of the 2-D
+			  torus closest to a square */
 	NETWORK_TREE,  /* reduce to one node and broadcast, binomial trees */
 	NETWORK_TOPOLOGIES
 };
@@ -72,16 +69,16 @@ enum network_topology {
 extern const char *const network_names[NETWORK_TOPOLOGIES];
 
 /*
- * Seconds to all-reduce a vector of bytes over so many nodes, each with one
- * such link, without the additions:
+ * Returns the seconds to all-reduce a vector of bytes over nodes with one link
+ * each, without the additions:
  *
  *   ring   2 (p - 1) latency + 2 (p - 1) / p bytes / rate
- *   torus  2 (a + b - 2) latency + the same, for p = a b
+ *   torus  2 (a + b - 2) latency + 2 (p - 1) / p bytes / rate, p = a b
  *   tree   2 ceil(log2 p) (latency + bytes / rate)
  *
  * Thakur, Rabenseifner and Gropp 2005 (Int. J. High Perform. Comput. Appl.
  * 19:1) for the parts of ring and tree; Ying et al. 2018 (arXiv 1811.06992) for
- * the torus. nodes is at least 1, for which it is 0.
+ * the torus. nodes is at least 1; one node takes 0 s.
  */
 double network_allreduce(enum network_topology topology,
 			 const struct network_link *link, long nodes,

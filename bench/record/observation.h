@@ -1,30 +1,34 @@
 /*
- * One measured interval: a row of observations.csv. Those of the model's clock
- * are none, and in modelled.csv; `bench measure` prints them among the others.
+ * One measured interval: a row of observations.csv. Rows of clock model are
+ * estimates and are stored in modelled.csv; `bench measure` prints both.
  *
- * A row whose core is missing is the target's: the slowest core's time, the
- * loss over the global batch. With more than one core each core has its own
- * rows besides; its rows epoch and test have the loss, and test the accuracy,
- * of that core's samples only.
+ * A row without core is the target's: the slowest core's time, the loss over
+ * the global batch. With several cores each core also has rows of its own; loss
+ * (in epoch and test) and accuracy (in test) are then over its samples only.
  *
- * phase: setup (start-up, before the training loop), loader (waiting for
- * batches), step (one iteration), steps (an epoch's, of a device that was not
- * waited for in between; each has its loss in its own row, which has no time),
- * compute, wait, reduce and update (its parts),
- * test (one test set, waiting for its batches included), epoch (training, test
- * and schedule of one epoch), loop (from just before epoch 1 to the end). step
- * rows are one an iteration; of loader, compute, wait, reduce, update and test
- * there is one an epoch, the sum. The parts of a step are the largest of any
- * core and as the host sees them: a device that works in the background,
- * OpenCL's, has all its time in update. Of a core there is also overlap: what
- * of compute went by while parts of its gradient were under way to other hosts.
+ * phase:
+ *   setup    start-up, before the training loop
+ *   loader   waiting for batches; sum of an epoch
+ *   step     one iteration; one row each
+ *   steps    all iterations of an epoch that a device ran ahead; their step
+ *            rows have a loss and no time
+ *   compute, wait, reduce, update
+ *            parts of the iterations; sum of an epoch
+ *   overlap  the part of compute during which gradients were sent to other
+ *            hosts; of single cores
+ *   test     the test set, waiting for its batches included
+ *   epoch    training, test and schedule of one epoch
+ *   loop     from just before epoch 1 to the end
  *
- * clock: wall is what this host took. model is what a host with a free CPU for
- * each emulated core would take, an estimate without what such a host's cores
- * take from each other (caches, memory bandwidth). Of an iteration it is the
- * sum over compute, reduce and update of the largest CPU time of any core; of
- * an epoch, those and the largest CPU time of any core for its test and its
- * loader, whose rows are that core's.
+ * Parts of an iteration are the largest of any core by the host's clock. If a
+ * device works in the background, as with OpenCL, update has all of its time.
+ *
+ * clock: wall is the time on this host. model is an estimate for a host with a
+ * free CPU per emulated core, without contention for caches and memory
+ * bandwidth. For an iteration it is the sum over compute, reduce and update of
+ * the largest CPU time of any core. For an epoch it adds the test and the
+ * loader of the core for which they take the most CPU time; the rows test and
+ * loader are that core's.
  */
 #ifndef BENCH_RECORD_OBSERVATION_H
 #define BENCH_RECORD_OBSERVATION_H
@@ -67,7 +71,7 @@ struct observation {
 	OBSERVATION_COLUMNS(TEXT_MEMBER, INT_MEMBER, REAL_MEMBER)
 };
 
-/* Is the row of the model's clock? */
+/* Returns 1 if the row is of clock model. */
 int observation_is_modelled(const struct observation *row);
 
 extern const struct row_kind observation_rows;

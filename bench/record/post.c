@@ -60,10 +60,9 @@ const char *const post_notes[] = {
 	NULL
 };
 
-/* Images of an epoch are those of post 000's eight cores about, of the 1002
- * iterations of post 003, and of PyTorch/XLA's --fake_data. Post 004 has
- * minutes an epoch of the 1,281,167 images of ImageNet, about 20 and then 11.
- */
+/* Images per epoch: about those of post 000's eight cores, of the 1002
+ * iterations of post 003, and of PyTorch/XLA's --fake_data. Post 004 gives
+ * minutes per epoch of ImageNet's 1,281,167 images, about 20 and later 11. */
 static const struct post_network networks[] = {
 	{ .post = "post 000", .model = "alexnet", .image_size = 224,
 	  .images = 60000, .unit = "s", .unit_s = 1,

@@ -1,8 +1,5 @@
-/*
- * The figures that the posts published, as tables, so that the command can show
- * them without any file. results/post-002.csv holds those of
- * post 002.
- */
+/* Figures published by the posts, as tables, so that the command can show them
+ * without files. results/post-002.csv has the same for post 002. */
 #ifndef BENCH_RECORD_POST_H
 #define BENCH_RECORD_POST_H
 
@@ -25,7 +22,7 @@
 	REAL(accuracy_pct, "test accuracy after ten epochs, from the post's " \
 	     "notebooks", NEEDED)
 
-/* One column of one row of the post's three tables. */
+/* One column of one row of the tables of post 002. */
 struct post_figure {
 	POST_COLUMNS(TEXT_MEMBER, INT_MEMBER, REAL_MEMBER)
 };
@@ -34,45 +31,45 @@ extern const struct row_kind post_rows;
 extern const struct post_figure post_figures[];
 extern const int post_figure_count;
 
-/* What of the post's a run's figure stands beside, if it is of the post's
- * network and, but for an iteration, of whole epochs: all ten of the loop. */
+/* Return 1 if a run's time of an iteration, an epoch or a loop can be compared
+ * with post 002: its network, and except for an iteration, whole epochs; for
+ * the loop all ten. */
 typedef int post_compares(const struct run *run);
 post_compares post_compares_iter, post_compares_epoch, post_compares_loop;
 
-/* Would it have been compared on the post's data, and was not? */
+/* Returns 1 if only the data set differs from post 002's. */
 int post_data_differs(const struct run *run);
 
-/* What has to be said wherever they are shown. */
+/* Notes that are printed with the figures. */
 extern const char *const post_notes[]; /* ends with NULL */
 
-enum { POST_MOST_ROWS = 3 }; /* of a table, with the end */
+enum { POST_MOST_ROWS = 3 }; /* entries, including the end */
 
-/* What another post says of its training on some device: the two ends of a
- * range, or one number twice. */
+/* Training on a device in another post: a range, or one number twice. */
 struct post_training {
-	const char *device; /* NULL: no more of them */
+	const char *device; /* NULL ends a list */
 	long global_batch;
-	double rates[2]; /* images/s, computed from ... */
-	double times[2]; /* ... these, in its network's unit */
-	int is_about;	 /* "about 30 seconds" */
+	double rates[2]; /* images/s, computed from times */
+	double times[2]; /* in the network's unit */
+	int is_about;	 /* 1: the post says about */
 };
 
-/* What it says of forward passes alone: milliseconds of their percentiles 50,
- * 90, 95 and 99; NAN: it has none. */
+/* Forward passes in a post: percentiles 50, 90, 95 and 99 in ms; NAN = not
+ * given. */
 struct post_inference {
-	const char *device; /* NULL: no more of them */
+	const char *device; /* NULL ends a list */
 	double percentiles[4];
 };
 
-/* A network of another post, whose first screen has these. */
+/* A network of another post, and its figures. */
 struct post_network {
 	const char *post, *model;
 	int image_size;
-	long images;	  /* that its times are for */
-	const char *unit; /* of these: s, min or h ... */
-	double unit_s;	  /* ... and its seconds */
+	long images;	  /* images that a time is for */
+	const char *unit; /* unit of the times: s, min or h */
+	double unit_s;	  /* seconds of unit */
 	struct post_training trainings[POST_MOST_ROWS];
-	/* Said of its speed-up, before what ours is at equal batches. */
+	/* Text about the post's speed-up; ours at equal batches follows it. */
 	const char *speedup;
 	const char *notes[3]; /* end with NULL */
 	int batch; /* of a forward pass */
@@ -80,7 +77,7 @@ struct post_network {
 	const char *inference_note;
 };
 
-/* The one that a run is of; NULL: none. */
+/* Returns the post network of a run, or NULL. */
 const struct post_network *post_network_of(const struct run *run);
 
 #endif

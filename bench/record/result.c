@@ -28,7 +28,7 @@ struct times {
 	double loop_s, steps_s, loader_s;
 };
 
-/* What is added up while the rows of a run are passed over. */
+/* Sums over the rows of a run. */
 struct run_sums {
 	struct times wall, model;
 	long samples;
@@ -76,7 +76,7 @@ static void count_steps(struct run_sums *sums, const struct observation *row,
 		sums->samples = CELL_NO_INT;
 }
 
-/* What only this host's clock has; no row of warm-up. */
+/* Adds a row of the wall clock that is no warm-up. */
 static void add_row(struct run_sums *sums, const struct observation *row)
 {
 	if (strcmp(row->phase, "setup") == 0) {
@@ -145,8 +145,8 @@ static void set_iterations(struct result *result, const struct run *run,
 			   const struct run_sums *sums)
 {
 	const struct times *wall = &sums->wall;
-	/* Of iterations that have no times of their own there may still be
-	 * warm-ups that have. */
+	/* If iterations have no times of their own, warm-up steps may still
+	 * have. */
 	const size_t n = sums->ahead_steps ? 0 : wall->iteration_count;
 
 	/* One number, without a spread of anything. */
@@ -163,7 +163,7 @@ static void set_iterations(struct result *result, const struct run *run,
 		set_value(result, METRIC_P95,
 			  stats_quantile(wall->iterations, n, .95), n);
 	}
-	/* Of fewer it is about the slowest one. */
+	/* With fewer iterations, p99 would be the slowest one. */
 	set_value(result, METRIC_P99, n < P99_FEWEST ? NAN :
 		  stats_quantile(wall->iterations, n, .99), n);
 }
@@ -254,7 +254,7 @@ static void set_results(struct result *result, const struct run *run,
 		  either(sums->accuracy_pct, run->final_accuracy_pct), 1);
 	if (!run_is_inference(run))
 		set_value(result, METRIC_TRAIN_LOSS, sums->train_loss, 1);
-	/* Without a test the run's last loss is that of an iteration. */
+	/* Without a test, the run's last loss is an iteration's. */
 	set_value(result, METRIC_LOSS, isfinite(run->final_accuracy_pct) ?
 		  either(sums->loss, run->final_loss) : sums->loss, 1);
 }

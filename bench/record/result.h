@@ -1,10 +1,9 @@
 /*
- * The numbers of runs, from their rows: what the tables, summary.csv and the
- * exports show.
+ * Numbers computed from the rows of runs, for tables, summary.csv and exports.
  *
- * A line is a row of the tables: one setup (campaign), or one repetition of
- * it. Each line has a result for every target. A number that was not measured
- * is not there (count 0); nothing stands for it.
+ * A line is a row of the tables: one setup (campaign), or one repetition of it.
+ * Each line has a result per target. A number that was not measured has count
+ * 0.
  */
 #ifndef BENCH_RECORD_RESULT_H
 #define BENCH_RECORD_RESULT_H
@@ -71,12 +70,13 @@
 #define METRIC_NAME(name, ...) METRIC_##name,
 enum metric { METRICS(METRIC_NAME) METRIC_COUNT };
 
-enum { P99_FEWEST = 100 }; /* iterations of a run that has METRIC_P99 */
+enum { P99_FEWEST = 100 }; /* iterations of a run that has METRIC_P99, at
+			      least */
 
 struct metric_kind {
 	const char *name, *unit;
-	int better; /* 1: more is better, -1: less is, 0: neither */
-	const char *before; /* its name in older summaries; NULL: the same */
+	int better; /* 1: more is better; -1: less is better; 0: neither */
+	const char *before; /* name in older summaries; NULL = the same */
 	const char *meaning;
 };
 
@@ -87,72 +87,74 @@ enum outcome {
 	OUTCOME_OK,
 	OUTCOME_PARTIAL, /* has the numbers of what was finished */
 	OUTCOME_ERROR,	 /* has no numbers */
-	OUTCOME_SKIPPED	 /* likewise */
+	OUTCOME_SKIPPED	 /* has no numbers */
 };
-extern const char *const outcome_names[]; /* "-", and those of runs.csv */
+extern const char *const outcome_names[]; /* "-", and the status in runs.csv */
 
 struct result {
-	const struct line *line; /* that it is a cell of */
-	const struct run *run; /* the first of those it is made from, or NULL */
+	const struct line *line; /* line of this cell */
+	const struct run *run; /* first of its runs, or NULL */
 	enum outcome outcome;
-	const char *reason; /* why not ok */
-	int runs;	    /* that the numbers are from */
-	/* Over the observations of one run, or over several runs' means. */
+	const char *reason; /* why it is not ok */
+	int runs;	    /* number of runs that the values are from */
+	/* Over the observations of one run, or over the means of several
+	 * runs. */
 	struct stats values[METRIC_COUNT];
 	size_t observations[METRIC_COUNT];
 	size_t warmup_steps; /* of all its runs, counted or not */
-	double first_iter_s; /* the very first step, warm-up or not */
-	/* Of epochs that were cut: what a whole one would take, its whole test
-	 * included, by the images/s of what was done; NAN: not cut, or nobody
-	 * knows how much was left out. */
+	double first_iter_s; /* first step, warm-up or not */
+	/* Estimated time of a whole epoch with its whole test, by the images/s
+	 * of the part that was run, in seconds; NAN if epochs were not cut, or
+	 * if the length of the omitted part is not known. */
 	double whole_epoch_s;
-	/* Of one run's first and last iteration; else NAN. */
+	/* Of the first and the last iteration of one run; NAN for several. */
 	double first_loss, last_loss;
-	/* Of a whole setup that had --target-accuracy; runs is 0 else. */
+	/* For a setup with --target-accuracy; otherwise runs is 0. */
 	struct accuracy_score score;
 };
 
 struct line {
-	const struct run *run; /* the first of its setup */
+	const struct run *run; /* first run of its setup */
 	int setup;	       /* from 0 */
-	int repetition;	       /* from 1; 0: the whole setup */
-	int repetitions;       /* lines of this setup that are one each; they
-				  are before the line of the whole setup */
+	int repetition;	       /* from 1; 0 = the whole setup */
+	int repetitions;       /* number of lines for single repetitions, which
+				  precede the line of the whole setup */
 	struct result *cells;  /* [target_count] */
 	int target_count;
 };
 
 struct results {
-	struct run *runs; /* of runs.csv, and made up for rows without */
+	struct run *runs; /* runs of runs.csv, and one made for rows without a
+			     run */
 	size_t run_count;
-	const char **targets; /* in the order in which they were first run */
+	const char **targets; /* in the order of their first run */
 	int target_count;
 	struct line *lines;
 	int line_count;
 	int include_warmup;
 };
 
-/* Which runs: those that trained, or timed forward passes alone. */
+/* Selects runs that trained, or that timed forward passes. */
 enum results_kind { RESULTS_ALL, RESULTS_TRAINED, RESULTS_INFERRED };
 
-/* Borrows campaign until results_free. Fails for want of memory, or when there
- * are so many targets and lines that no table could be read. */
+/* Computes all lines. Borrows campaign until results_free(). Fails if there is
+ * no memory, or if lines times targets exceed a readable table. */
 int results_build(struct results *results, const struct campaign *campaign,
 		  enum results_kind kind, int include_warmup,
 		  struct error *err);
-void results_free(struct results *results); /* all zero is fine */
+void results_free(struct results *results); /* all zero is allowed */
 
-/* Is there a time of anything, a single iteration say? */
+/* Returns 1 if any time was measured. */
 int results_have_times(const struct results *results);
 
-/* Is this the line of a whole setup, or the only one? */
+/* Returns 1 for the line of a whole setup, also if it is the only line. */
 int line_is_setup(const struct line *line);
 
 /*
- * Walks: *next is 0 at the beginning; NULL after the last. Lines of whole
- * setups; cells of all lines; those cells of one that have a run; the cells of
- * the single runs that a cell is made from; all single runs of a line, those of
- * a repetition after each other.
+ * Iterators: *next is 0 at the start; they return NULL at the end. They visit
+ * the lines of whole setups; the cells of all lines; the cells of a line that
+ * have a run; the single runs of a cell; and all single runs of a line,
+ * repetition after repetition.
  */
 const struct line *next_setup(const struct results *results, int *next);
 const struct result *next_cell(const struct results *results, int *next);
@@ -160,46 +162,44 @@ const struct result *next_target(const struct line *line, int *next);
 const struct result *next_repetition(const struct result *cell, int *next);
 const struct run *next_run(const struct line *line, int *next);
 
-/* The one-core target that the line's speed-ups are over: cpu-1, or the first
- * that was finished; NULL if there is none. */
+/* Returns the one-core target that is the base of the line's speed-ups: cpu-1,
+ * or the first that finished; NULL if there is none. */
 const struct result *line_base(const struct line *line);
 
-/* The first target of a line that has a rate; NULL: none has. */
+/* Returns the first target of a line that has a rate, or NULL. */
 const struct result *line_first_rate(const struct line *line);
 
-/* Texts about all runs, empty if there is nothing to say: */
+/* Writes a text about all runs; empty if there is nothing to say. */
 typedef void results_text(const struct results *results, char *text,
 			  size_t size);
 
-/* What the runs' epochs were cut to, with each iteration's samples: "40
+/* Lengths to which --steps cut epochs, with the samples per iteration: "40
  * iterations of 128 or 10 of 1024". */
 results_text results_cut_text;
 
-/* Which targets' epochs were cut, to how many of their iterations; which were
- * tested on a part of the test set; which were cut, and took longer to test,
- * since that was not. */
+/* Targets whose epochs were cut, and to what length; targets that were tested
+ * on a part of the test set; targets whose uncut test took longer than their
+ * cut epoch. */
 results_text results_short_text, results_tested_text, results_long_test_text;
 
-/* Which targets trained to a higher loss than they began with: the last
- * iteration's, and the last epoch's mean. Zeros, which are the data set fake,
- * say nothing. */
+/* Targets whose training loss rose, by the last iteration and by the mean of
+ * the last epoch. The data set fake is skipped: it is zeros. */
 results_text results_rising_loss_text;
 
-/* Which targets' runs were disturbed, how many of them and how much at most.
- * What does not fit is left out. */
+/* Targets with disturbed runs, their number and the largest disturbance. */
 results_text disturbed_text;
 
-/* What rounding adds at most to a ratio that is printed with two decimals. */
+/* Largest error of a ratio that is printed with two decimals. */
 #define RATIO_ROUNDED .005
 
-/* Was a finished run of the cell slowed? */
+/* Returns 1 if a finished run of the cell was slowed. */
 int result_was_disturbed(const struct result *cell);
 
 /*
- * Why nobody may say that a target is ratio times as fast as base, another of
- * its line: a run of one of them was disturbed, or the ratio of two targets of
- * one kind, with its interval, exceeds the CPUs that the target had. Empty:
- * nothing contradicts the ratio.
+ * Returns why "target is ratio times as fast as base" must not be claimed: a
+ * run of either was disturbed, or the ratio of two targets of one kind, less
+ * its interval, exceeds the target's CPUs. Empty if nothing contradicts the
+ * ratio. cell and base are in one line.
  */
 struct doubt {
 	char text[160];
@@ -207,33 +207,33 @@ struct doubt {
 struct doubt ratio_doubt(const struct result *cell, const struct result *base,
 			 const struct stats *ratio);
 
-/* The lines, one after the other, of the single runs of a setup's line. */
+/* Returns the lines of single repetitions of a setup's line, as an array. */
 const struct line *line_runs(const struct line *line, int *count);
 
-/* The --target-accuracy of a line; NAN if it had none. */
+/* Returns the line's --target-accuracy; NAN if it has none. */
 double line_target_accuracy(const struct line *line);
 
-/* Did the run of this cell go for the accuracy? One that failed on its way did,
- * and did not reach it; one that lacked its device, or was interrupted, did
- * not try. */
+/* Returns 1 if the run of this cell trained for its accuracy. A run that failed
+ * counts as one that did not reach it. A run that lacked its device or was
+ * interrupted does not count. */
 int result_has_tried(const struct result *cell);
 
-/* The numbers of one run, whose rows these are, but those that need another
+/* Computes the numbers of one run from its rows, except those that need another
  * run. */
 int result_measure(struct result *result, const struct run *run,
 		   const struct observation *const *rows, size_t row_count,
 		   int include_warmup, struct error *err);
 
-/* Of its line; no run, no number. */
+/* Makes a cell of line without run and numbers. */
 void result_clear(struct result *result, const struct line *line);
 
-/* One number, as statistics of itself. */
+/* Returns statistics of one number. */
 struct stats stats_single(double value);
 
 struct rows_by_run;
 
-/* Fills runs with those of a kind: of runs.csv, then those that have nothing
- * but rows, which are made up from them. */
+/* Sets runs to those of a kind: from runs.csv, then runs made from rows that
+ * have none there. */
 int results_gather_runs(struct results *results,
 			const struct rows_by_run *groups,
 			const struct campaign *campaign, enum results_kind kind,

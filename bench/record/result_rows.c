@@ -72,7 +72,7 @@ static void set_metric(struct summary *row, const struct results *results,
 		row->first_iter_s = cell->first_iter_s;
 }
 
-/* A row for each metric that the cell has, behind the *count that are there. */
+/* Appends a row per metric of the cell, after the first *count. */
 static void add_rows(struct summary *rows, size_t *count,
 		     const struct results *results, const struct result *cell)
 {

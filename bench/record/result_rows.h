@@ -1,7 +1,5 @@
-/*
- * Rows made from the results of a campaign: summary.csv, which has one number
- * of one target in each, and --export-csv, which has all of a target's.
- */
+/* Rows made from the results of a campaign: summary.csv, with one number of one
+ * target per row, and --export-csv, with all numbers of a target per row. */
 #ifndef BENCH_RECORD_RESULT_ROWS_H
 #define BENCH_RECORD_RESULT_ROWS_H
 
@@ -84,11 +82,11 @@ struct export_row {
 
 extern const struct row_kind export_rows;
 
-/* *rows is an array that the caller frees. */
+/* Makes the rows of summary.csv. The caller frees *rows. */
 int summary_build(const struct results *results, struct summary **rows,
 		  size_t *count, struct error *err);
 
-/* summary.csv of a campaign; the caller checks ferror(). */
+/* Writes the summary.csv of a campaign. The caller checks ferror(). */
 int summary_write(const struct campaign *campaign, int include_warmup,
 		  FILE *out, struct error *err);
 

@@ -10,13 +10,13 @@
 /* More are no table that anybody could read, but much memory. */
 enum { MOST_CELLS = 100000 };
 
-/* Where a run goes in the tables. */
+/* Position of a run in the tables. */
 struct place {
 	int target, setup;
 	int repetition; /* of its target in its setup, from 1 */
 };
 
-/* What is known of the runs while the lines are made. */
+/* The runs while lines are made. */
 struct maker {
 	struct results *results;
 	struct rows_by_run rows;
@@ -239,7 +239,7 @@ const struct run *next_run(const struct line *line, int *next)
 	return NULL;
 }
 
-/* A rate over that of one core, where both are known. */
+/* Sets a rate over the base's rate; missing if either is not known. */
 static void set_speedup(struct result *cell, enum metric speedup,
 			enum metric rate, const struct result *base)
 {
@@ -359,7 +359,8 @@ static void set_value(struct result *result, enum metric metric, double value)
 	result->observations[metric] = (size_t)result->score.runs;
 }
 
-/* Of the runs that tried; times has room for all runs of the line. */
+/* Collects the times of runs that tried. times has room for all runs of the
+ * line. */
 static int collect_times(const struct result *cell, double *times)
 {
 	const struct result *run;
@@ -371,8 +372,8 @@ static int collect_times(const struct result *cell, double *times)
 	return count;
 }
 
-/* The means of those that reached it alone would be too good: what failed is
- * in none of them, but is in the score. */
+/* Drops means over only those runs that reached the accuracy: they would be too
+ * good. The score counts runs that failed. */
 static void drop_survivors(struct result *cell, int tried)
 {
 	struct stats *time = &cell->values[METRIC_TIME_TO_ACCURACY];
@@ -398,15 +399,15 @@ double line_target_accuracy(const struct line *line)
 {
 	const struct run *run;
 
-	/* One that failed early may not know it. */
+	/* A run that failed early may lack it. */
 	for (int at = 0; (run = next_run(line, &at));)
 		if (isfinite(run->target_accuracy_pct))
 			return run->target_accuracy_pct;
 	return NAN;
 }
 
-/* What needs other runs than a cell's own. The line of a whole setup comes
- * after those of its repetitions. */
+/* Sets the numbers that need other runs. The line of a whole setup follows
+ * those of its repetitions. */
 static void finish_line(const struct line *line, double *values)
 {
 	const struct result *base = line_base(line);

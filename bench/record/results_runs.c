@@ -1,4 +1,4 @@
-/* The runs that results are made from, with what only their rows know. */
+/* Collects the runs of results, including runs that have only rows. */
 #include "bench/record/result.h"
 
 #include <stdio.h>
@@ -7,10 +7,11 @@
 
 #include "bench/record/rows_by_run.h"
 
-/* What runs.csv has: each run, and one run of each campaign. */
+/* The runs of runs.csv, and one run of each campaign. */
 struct known {
 	struct names ids, campaigns;
-	const struct run **firsts; /* that know what their campaign did */
+	const struct run **firsts; /* a run of each campaign that has its
+				      settings */
 };
 
 static int know_runs(struct known *known, const struct campaign *campaign,
@@ -63,7 +64,7 @@ static int is_compared(const struct run *run)
 	return run && run->arm[0];
 }
 
-/* One that crashed does not know what it was to do; its campaign does. */
+/* A run that crashed lacks its settings; its campaign's first run has them. */
 static int is_wanted(const struct run *run, const struct known *known,
 		     enum results_kind kind)
 {
@@ -100,7 +101,8 @@ static void mark_cut_rows(struct run *run, const struct rows_by_run *groups)
 	snprintf(run->reason, sizeof(run->reason), "%s", rows_end);
 }
 
-/* What the rows of a process say about it that left no row in runs.csv. */
+/* Makes the run of a process without a row in runs.csv from its
+ * observations. */
 static void run_from_rows(struct run *run, const struct known *known,
 			  const struct observation *const *rows, size_t count)
 {

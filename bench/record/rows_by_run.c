@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Fills number with that of each row's run. */
+/* Sets number to the run of each row. */
 static int number_rows(struct rows_by_run *groups,
 		       const struct campaign *campaign, int *number,
 		       struct error *err)
@@ -23,7 +23,7 @@ static int number_rows(struct rows_by_run *groups,
 	return 0;
 }
 
-/* Each row goes to the end of those of its run. */
+/* Appends each row to the rows of its run. */
 static int sort_rows(struct rows_by_run *groups,
 		     const struct campaign *campaign, const int *number,
 		     struct error *err)

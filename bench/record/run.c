@@ -37,9 +37,9 @@ int run_is_one_core(const struct run *run)
 
 int run_is_on_devices(const struct run *run)
 {
-	/* Rows of older versions lack the column, and so do those of processes
-	 * that ended without a row. What those versions knew of backends that
-	 * offload was opencl alone. */
+	/* Rows of older versions, and of processes that ended without a row,
+	 * lack the column. The only such backend of those versions was
+	 * opencl. */
 	if (run->offloads == CELL_NO_INT)
 		return strncmp(run->target, "opencl", strlen("opencl")) == 0;
 	return run->offloads == 1;
@@ -49,7 +49,7 @@ const char *run_cores_name(const struct run *run)
 {
 	if (!run_is_on_devices(run))
 		return "cores";
-	/* The driver says so, since nothing else tells them from devices. */
+	/* Only the driver's name distinguishes sub-devices from devices. */
 	return strstr(run->device_driver, "sub-devices") ? "sub-devices" :
 							   "devices";
 }
@@ -60,7 +60,7 @@ long run_iterations(const struct run *run)
 
 	if (run->updates == CELL_NO_INT || run->skipped_steps == CELL_NO_INT)
 		return run->updates;
-	/* Of a broken file the sum may be no number. */
+	/* The sum may overflow if the file is damaged. */
 	return __builtin_add_overflow(run->updates, run->skipped_steps, &sum) ?
 		       CELL_NO_INT : sum;
 }
@@ -130,8 +130,8 @@ static double seconds_of(const struct run *run)
 	return isfinite(run->loop_s) ? run->loop_s : run->total_s;
 }
 
-/* Is it more than most, and not only for being rounded? What is missing is NAN,
- * and no comparison with it is true. */
+/* Returns 1 if percent exceeds most by more than rounding. NAN, a missing
+ * value, compares as false. */
 static int exceeds(double percent, double most, const struct run *run)
 {
 	const double all_s = run->logical_cpus == CELL_NO_INT ? NAN :
@@ -179,7 +179,7 @@ double run_cpus(const struct run *run)
 {
 	if (run->cpus == CELL_NO_INT)
 		return NAN;
-	/* The quota is that of the first host. fmin() passes a NAN over. */
+	/* The quota is the first host's. fmin() ignores NAN. */
 	return run_has_hosts(run) ? (double)run->cpus :
 				    fmin((double)run->cpus, run->cpu_quota);
 }
@@ -194,8 +194,8 @@ double run_others_cpus(const struct run *run)
 		       NAN : percent / 100 * (double)run->logical_cpus;
 }
 
-/* The CPUs that a run was lacking, of those that it would have kept busy; 0
- * where that is not known or means nothing. */
+/* Returns the CPUs that a run lacked, of those that it would have kept busy; 0
+ * if that is not known or does not apply. */
 static double lacked_cpus(const struct run *run)
 {
 	const double cpus = run->cpus < run->cores ? (double)run->cpus :

@@ -1,7 +1,5 @@
-/*
- * One process that measured one target: a row of runs.csv, and what it says of
- * its run.
- */
+/* One process that measured one target: a row of runs.csv, and what follows
+ * from it. */
 #ifndef BENCH_RECORD_RUN_H
 #define BENCH_RECORD_RUN_H
 
@@ -192,87 +190,88 @@ struct run {
 
 extern const struct row_kind run_rows;
 
-/* The --resident that asks for such a run; empty where no device could. */
+/* Returns the --resident that such a run needs; empty if its backend supports
+ * none. */
 const char *run_asked_resident(const struct run *run);
 
-/* Its precision where that is worth a word: empty for fp32. */
+/* Returns the precision; empty for fp32. */
 const char *run_odd_precision(const struct run *run);
 
-/* Did its iterations have a time together, one an epoch? */
+/* Returns 1 if all iterations of an epoch were timed together. */
 int run_is_ahead(const struct run *run);
 
-/* Is this the campaign's one-core target, which speed-ups are relative to? */
+/* Returns 1 for a one-core target that can be the base of speed-ups. */
 int run_is_one_core(const struct run *run);
 
-/* Do devices compute, instead of the cores that call them? */
+/* Returns 1 if devices compute, not the cores that call them. */
 int run_is_on_devices(const struct run *run);
 
-/* What its cores are, if there are several: "cores", "devices" or
- * "sub-devices". */
+/* Returns the name of several cores: "cores", "devices" or "sub-devices". */
 const char *run_cores_name(const struct run *run);
 
-/* Iterations that its loop made: parameter updates, and steps that fp16
- * skipped; CELL_NO_INT if they are not known. */
+/* Returns the iterations of the loop: updates and steps that fp16 skipped;
+ * CELL_NO_INT if not known. */
 long run_iterations(const struct run *run);
 
-/* Iterations of a whole epoch; CELL_NO_INT if it is not known. */
+/* Returns the iterations of a whole epoch; CELL_NO_INT if not known. */
 long run_whole_epoch(const struct run *run);
 
-/* Did --steps end its epochs before the training set did? Where nobody knows,
- * those with --steps. */
+/* Returns 1 if --steps ended the epochs early, or if it was given and the
+ * length of an epoch is not known. */
 int run_is_cut(const struct run *run);
 
-/* Samples of an update: the global batch, or a training set that is smaller;
- * CELL_NO_INT: not known. */
+/* Returns the samples per update: the global batch, or the training set if that
+ * is smaller; CELL_NO_INT if not known. */
 long run_update_samples(const struct run *run);
 
-/* Epochs that it did, or was to do if it was cut short: a target accuracy may
- * end it early. CELL_NO_INT: not known. */
+/* Returns the epochs that the run did or was asked for; a target accuracy may
+ * end it early. CELL_NO_INT if not known. */
 long run_epochs_done(const struct run *run);
 
-/* Did it time forward passes alone? */
+/* Returns 1 if the run timed forward passes only. */
 int run_is_inference(const struct run *run);
 
-/* Samples that each of its tests had; CELL_NO_INT if that is not known. */
+/* Returns the samples of each test; CELL_NO_INT if not known. */
 long run_tested(const struct run *run);
 
 /*
- * Did others than the process take more of the machine than is usual on a quiet
- * one: the hypervisor, a quota, other programs? Its own cores, which may share
- * CPUs, are no others, and no time that was measured is asked.
+ * Returns 1 if others took more of the machine than is usual on a quiet one:
+ * the hypervisor, a quota, other programs. The process's own cores, which may
+ * share CPUs, are not others. Measured times are not used.
  *
- * The kernel counts in ticks of 10 ms: the few of them that rounding alone can
- * make disturb nothing, whatever their share of a short process is.
+ * The kernel counts ticks of 10 ms: the few ticks that rounding can produce are
+ * ignored, whatever their share of a short process is.
  */
 int run_is_disturbed(const struct run *run);
 
-/* Sets the columns of what went on beside the run, between two moments
- * elapsed_s apart, in which it used cpu_s. */
+/* Sets the columns of disturbance between two readings, elapsed_s apart, during
+ * which the run used cpu_s. */
 void run_set_disturbance(struct run *run,
 			 const struct disturbance_counters *before,
 			 const struct disturbance_counters *after,
 			 double elapsed_s, double cpu_s);
 
-/* Were its ranks on several hosts? "name:4" is one. */
+/* Returns 1 if the ranks were on several hosts. "name:4" is one host. */
 int run_has_hosts(const struct run *run);
 
-/* CPUs that the run could use at a time: those that it was confined to, or less
- * by the quota of its control groups; NAN: not known. */
+/* Returns the CPUs that the run could use at a time: those that it was confined
+ * to, or the quota of its control groups if that is less; NAN if not known. */
 double run_cpus(const struct run *run);
 
-/* CPUs that others used, the hypervisor included; NAN where nobody knows. */
+/* Returns the CPUs that others used, the hypervisor included; NAN if not
+ * known. */
 double run_others_cpus(const struct run *run);
 
 /*
- * Was it disturbed, or did it get less than nine tenths of its CPUs? (Of
- * several cores with a CPU for each one may wait for another, and devices' CPUs
- * are their own affair.) Then why holds the cause, as in "others used 0.52 of 2
+ * Returns 1 if the run was disturbed, or got less than nine tenths of its CPUs.
+ * The latter is not tested for several cores with a CPU each, which may wait
+ * for one another, nor for devices. why gets the cause: "others used 0.52 of 2
  * CPUs"; a quota and others are both named.
  */
 int run_is_slowed(const struct run *run, char *why, size_t size);
 
-/* What was done on purpose to make it slower, in words (bench/plan/slowdown.h);
- * empty if it was nothing. */
+/* Describes a deliberate slowdown in words (bench/plan/slowdown.h); empty if
+ * there was none. */
 void run_explain_slowdown(const struct run *run, char *text, size_t size);
 
 #endif

@@ -1,15 +1,15 @@
 /*
  * A row of summary.csv: one number of one target. Rows with a run_id are about
- * one process; those without about the target in its campaign. With several
- * processes the latter are over the processes' means (spread: runs), else over
- * the intervals in the one (spread: iterations or epochs).
+ * one process, others about the target in its campaign. With several processes
+ * the latter are over their means (spread: runs), otherwise over the intervals
+ * of the one process (spread: iterations or epochs).
  */
 #ifndef BENCH_RECORD_SUMMARY_H
 #define BENCH_RECORD_SUMMARY_H
 
 #include "bench/record/column.h"
 
-/* How the target was run, repeated from runs.csv; exports have it, too. */
+/* Settings of the run, copied from runs.csv; exports have them too. */
 #define SETTING_COLUMNS(TEXT, INT, REAL) \
 	TEXT(algorithm, 8, "fast or dense, as in runs.csv") \
 	TEXT(precision, 16, "fp32, bf16, fp64, fp16 or bf16-storage") \
@@ -34,7 +34,7 @@
 	INT(n_warmup_excluded, "warm-up iterations left out; 0 with " \
 	    "--include-warmup; empty: not a metric of iterations") \
 	REAL(mean, "mean of all intervals, or of the runs' means", NEEDED) \
-	/* Missing where the row is one number. */ \
+	/* Missing if the row is one number. */ \
 	REAL(std, "population standard deviation (divided by n)") \
 	REAL(median, "50th percentile") \
 	REAL(q1, "25th percentile") \

@@ -1,4 +1,4 @@
-/* What the runs of a campaign say together, in words. */
+/* Sentences about the runs of a campaign. */
 #include "bench/record/result.h"
 
 #include <math.h>
@@ -7,11 +7,12 @@
 
 #include "bench/system/text.h"
 
-/* What makes a rise of the training loss worth a word. */
+/* Smallest rise of the training loss that is reported, and its fewest
+ * updates. */
 #define RISE 1.05
 #define RISE_UPDATES 10
 
-/* What an epoch was cut to. */
+/* Length to which an epoch was cut. */
 struct cut {
 	long iterations; /* 0: it was not cut */
 	long batch;	 /* samples of each; CELL_NO_INT: not known */
@@ -131,7 +132,7 @@ static struct seconds_text seconds_text(double seconds)
 	return text;
 }
 
-/* Of a run whose iterations were cut, and whose test was not. */
+/* Returns 1 if the iterations were cut, the test was not, and took longer. */
 static int is_mostly_test(const struct run *run)
 {
 	return run_is_cut(run) && run->test_samples != CELL_NO_INT &&
@@ -188,7 +189,7 @@ void results_rising_loss_text(const struct results *results, char *text,
 		text_append(text, size, "; a smaller --lr may help");
 }
 
-/* Of the runs of a target: those that were slowed, and what by most. */
+/* The slowed runs of a target, and the largest cause. */
 struct slowed {
 	int runs, count;
 	char why[96];
