@@ -33,9 +33,9 @@ int arm_equals(const struct arm *arm, const struct arm *other);
 
 /*
  * Returns the environment of a process of this arm: this process's variables,
- * the arm's, and pad bytes that move the stack, since its position alone can
- * cost some percent (Mytkowicz and others, ASPLOS 2009). The caller frees the
- * one block. Returns NULL if there is no memory.
+ * the arm's, and pad bytes. The bytes move the stack, since its position alone
+ * can cost some percent (Mytkowicz and others, ASPLOS 2009). The caller frees
+ * the one block. Returns NULL if there is no memory.
  */
 char **arm_environment(const struct arm *arm, int pad, struct error *err);
 

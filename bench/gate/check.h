@@ -26,7 +26,7 @@ struct check_target {
 	int is_chosen;	  /* 1: the next stage measures it */
 	long most_steps;  /* iterations of an epoch, at most */
 	long batch;	  /* samples per core, at most */
-	/* What plan_gate() reduced so that a process ends in seconds: batch
+	/* Reductions by plan_gate(), so that a process ends in seconds: batch
 	 * size, side of an image, warm-up; 0 = not reduced. */
 	long less_batch, less_side, less_warmup;
 	double less_lr; /* learning rate; 0 = not reduced */
@@ -55,7 +55,7 @@ struct check {
 	char started_utc[24];
 	struct campaign campaign;
 	char scratch[256]; /* folder of the campaign in a dry run */
-	size_t started; /* runs, including those that the folder had before */
+	size_t started; /* runs, including runs that the folder had before */
 	struct progress progress;
 
 	/* The stage that is being measured. */

@@ -19,8 +19,8 @@
 /* CPU time of a build by gcc 12 on a Xeon of 2.1 GHz. */
 #define BUILD_CPU_S 240
 
-/* Variables that change the program built from one commit: those of the
- * Makefile, and those that gcc and clang read. */
+/* Variables that change the program built from one commit: of the Makefile, of
+ * gcc and of clang. */
 static const char *const knobs[] = {
 	"CC", "CFLAGS", "LDFLAGS", "DEFINES", "SAN", "WERROR", "PKG_CONFIG",
 	"PKG_CONFIG_PATH", "CPATH", "C_INCLUDE_PATH", "LIBRARY_PATH",
@@ -54,9 +54,10 @@ static int ask(const char *const *words, char *answer, size_t size,
 }
 
 /*
- * Unsets the variables of an outer make, which would change the inner one, and
- * those of a git hook: git would use that repository, HEAD and index in every
- * folder. They stay unset, since empty values have another meaning.
+ * Unsets the variables of an outer make, which would change the inner one.
+ * Unsets the variables of a git hook: git would use its repository, HEAD and
+ * index in every folder. They stay unset, since empty values have another
+ * meaning.
  */
 static int leave_surroundings(struct error *err)
 {

@@ -18,7 +18,7 @@ struct check_build {
 
 /*
  * Clones the repository of the current folder into a new folder below $TMPDIR
- * or /tmp, checks revision out and builds it with make; nothing is installed.
+ * or /tmp. Checks revision out and builds it with make; nothing is installed.
  * The program is kept in build/base of the repository, one per commit, compiler
  * and flags. The rest of the working tree is not touched. Variables of git that
  * name a repository, as in a hook, are unset for the rest of the process. A dry

@@ -1,7 +1,7 @@
 /*
- * Decides whether B is slower than A, from pairs of fresh processes: by two
- * margins, by a bound that is exact for symmetric differences (see
- * rank_test.h), and by a second, independent set of pairs. README.md in this
+ * Decides whether B is slower than A, from pairs of fresh processes. It uses
+ * two margins, a bound that is exact for symmetric differences (see
+ * rank_test.h), and a second, independent set of pairs. README.md in this
  * folder explains the rule and gives measured error rates. The functions are
  * pure: they read no clock and no file.
  */
@@ -29,10 +29,9 @@ struct gate_stage {
 	/* Estimate and its 95 % interval. With too few pairs for a bound they
 	 * are 0 and INFINITY, and detectable is INFINITY. */
 	double ratio, lower, upper;
-	/* About 19 of 20 stages detect a slowdown by this ratio: it exceeds
-	 * both margins by as much as an estimate varies, which is the lower
-	 * bound's distance h. exp(max(ln(1 + least) + 2 h, ln(1 + margin) +
-	 * h)). */
+	/* About 19 of 20 stages detect a slowdown by this ratio. It exceeds
+	 * both margins by the lower bound's distance h, as much as an estimate
+	 * varies. exp(max(ln(1 + least) + 2 h, ln(1 + margin) + h)). */
 	double detectable;
 	int slower, faster; /* 1: flagged by this stage alone */
 	double p_slower;    /* p-value of "at most 1 + least" */

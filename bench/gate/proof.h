@@ -1,7 +1,7 @@
 /*
  * A `bench verify` of one side of a check. A success is kept in the user's
- * cache for the next check of the same side: the same program, options and
- * variables, and the same content of all files that the process had mapped.
+ * cache for the next check of the same side. It is the same side if program,
+ * options, variables and the content of all mapped files are equal.
  */
 #ifndef BENCH_GATE_PROOF_H
 #define BENCH_GATE_PROOF_H

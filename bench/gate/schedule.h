@@ -1,7 +1,7 @@
 /*
- * The order of a check: in each block every target is measured once by each
- * arm, close together in time, so that drift of the machine affects all arms
- * alike.
+ * The order of a check: in each block, every target is measured once by each
+ * arm. These processes are close in time, so that drift of the machine affects
+ * all arms alike.
  */
 #ifndef BENCH_GATE_SCHEDULE_H
 #define BENCH_GATE_SCHEDULE_H

@@ -173,7 +173,7 @@ static int launch(const struct target *target, struct sweep *sweep,
 }
 
 /* If all ranks have the error, only the first one prints it; otherwise the rank
- * that has it. */
+ * that failed. */
 static void say_once(const struct target *target, int joined, struct error *err)
 {
 	const struct error cause = *err;

@@ -1,5 +1,5 @@
 /* CPU time, memory and disturbance of a command, measured by its parent over
- * the whole process. `bench measure` has those of its training loop only. */
+ * the whole process. `bench measure` measures its training loop only. */
 #ifndef BENCH_LAUNCH_COMMAND_USAGE_H
 #define BENCH_LAUNCH_COMMAND_USAGE_H
 

@@ -23,9 +23,9 @@ extern const struct plugin_known plugins_known[];
 const struct plugin_known *plugin_known_find(const char *name);
 
 /*
- * Finds NAME.so: the file of --plugin if it has that name, else a file in
- * plugins/ next to this program, in ../lib/bench/ from there, or in
- * ~/.local/lib/bench/. Returns -1 if there is none.
+ * Finds NAME.so. This is the file of --plugin if it has that name. Otherwise it
+ * is a file in plugins/ next to this program, in ../lib/bench/ from there, or
+ * in ~/.local/lib/bench/. Returns -1 if there is none.
  */
 int plugin_find(const char *name, char path[PATH_MAX]);
 

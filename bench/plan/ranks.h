@@ -22,9 +22,9 @@ const char **ranks_command(const struct target *target, const char *hosts,
 /* Returns 1 if another program starts the target's cores. */
 int ranks_are_launched(const struct target *target);
 
-/* Returns the number of the target's cores on this host: the launcher's value,
- * or before the launcher starts, the slots of the first of hosts; without
- * hosts, all. */
+/* Returns the number of the target's cores on this host: the launcher's value.
+ * Before the launcher starts, it returns the slots of the first of hosts, or
+ * all cores without hosts. */
 int ranks_here(const struct target *target, const char *hosts);
 
 /* Sets ranks to the target's cores on the host of this name, or on the first
@@ -37,10 +37,11 @@ int ranks_of_host(const char *hosts, const char *name, int cores,
  * launcher started it. */
 int ranks_own(const struct target *target);
 
-/* Fails with ERROR_USAGE if the launcher is missing (the message has the
- * command that would work), if an entry of hosts is invalid, if hosts have too
- * few slots, or if the first host, which prints the rows, is not this one.
- * Fails with ERROR_MISSING if the launcher is another program of that name. */
+/* Fails with ERROR_USAGE if the launcher is missing; the message has the
+ * command that would work. Fails with ERROR_USAGE if an entry of hosts is
+ * invalid, or if they have too few slots. The first host prints the rows, and
+ * must be this one. Fails with ERROR_MISSING if the launcher is another program
+ * of that name. */
 int ranks_check_launcher(const struct target *target, const char *hosts,
 			 struct error *err);
 

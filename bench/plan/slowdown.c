@@ -62,7 +62,7 @@ static int parse_share(char *text, double *pct)
 	return number_parse_real(text, pct) || !(*pct >= 0 && *pct <= MOST_PCT);
 }
 
-/* No two processes draw the same, but by chance. */
+/* Two processes draw equal values only by chance. */
 static double draw(double least, double most)
 {
 	struct mt19937 generator;

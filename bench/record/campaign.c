@@ -160,7 +160,7 @@ static int refuse_again(const char *path, const char *run_id, struct error *err)
 }
 
 /* Adds a run_id of a file to names. A number below first means that an earlier
- * file had it: two processes of one name would be taken for one, or the same
+ * file has the run_id. Two processes of one name would be taken for one, or
  * rows counted twice. */
 static int add_name(struct names *names, int first, const char *run_id,
 		    const char *path, struct error *err)
@@ -434,8 +434,8 @@ void campaign_leave(struct campaign *campaign)
 	campaign->in_use = 0;
 }
 
-/* Returns 1 if rows without a run are surely those of a killed process. Its
- * rows are left alone if it may still run. */
+/* Returns 1 if a process that left rows without a run was surely killed. Rows
+ * of a process that may still run are left alone. */
 static int is_alone(const struct campaign *campaign)
 {
 	return campaign->in_use && append_is_alone(campaign->in_use - 1) > 0;

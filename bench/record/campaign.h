@@ -1,7 +1,7 @@
 /*
- * A results folder and its rows: observations.csv (one row per measured
- * interval), modelled.csv (estimates for a free CPU per core), runs.csv (one
- * row per process), summary.csv and tables.md.
+ * A results folder and its rows. observations.csv has one row per measured
+ * interval, modelled.csv estimates for a free CPU per core, runs.csv one row
+ * per process. summary.csv and tables.md are computed from them.
  *
  * campaign_save() writes rows to their file, so that a campaign that is killed
  * keeps them. campaign_end_run() also waits for the disk.

@@ -18,7 +18,8 @@ void machine_describe_host(struct run *run);
 void machine_read_binary(struct run *run);
 
 /* Returns the bytes of memory that can be allocated: the kernel's estimate or
- * the limit of control groups, whichever is less; NAN if neither is known. */
+ * the limit of control groups, whichever is less. Returns NAN if neither is
+ * known. */
 double machine_memory_available(const char *root);
 
 /* Fills the columns that come from system files. root precedes their paths: ""
@@ -37,7 +38,7 @@ void machine_key(const struct run *run, char key[MACHINE_KEY_SIZE]);
 
 /*
  * Returns the number of differences between the machines of two runs, and lists
- * them in text, cut at size. Besides the key it compares CPUs allowed, system,
+ * them in text, cut at size. It compares the key, CPUs allowed, system,
  * governor, device, driver and variables. A value that one run lacks is no
  * difference.
  */

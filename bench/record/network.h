@@ -48,8 +48,8 @@ struct network_point {
 /*
  * A line through points by least squares of relative errors, so that small
  * vectors count as much as large ones. Latency and slope are at least 0. error
- * is the root mean square of (line - time) / time; NAN if there are fewer than
- * two sizes, and then there is no line.
+ * is the root mean square of (line - time) / time. With fewer than two sizes
+ * there is no line, and error is NAN.
  */
 struct network_fit {
 	struct network_link link;

@@ -3,8 +3,9 @@
  * estimates and are stored in modelled.csv; `bench measure` prints both.
  *
  * A row without core is the target's: the slowest core's time, the loss over
- * the global batch. With several cores each core also has rows of its own; loss
- * (in epoch and test) and accuracy (in test) are then over its samples only.
+ * the global batch. With several cores each core also has rows of its own.
+ * Their loss (in epoch and test) and accuracy (in test) are over the core's
+ * samples only.
  *
  * phase:
  *   setup    start-up, before the training loop
@@ -26,9 +27,9 @@
  * clock: wall is the time on this host. model is an estimate for a host with a
  * free CPU per emulated core, without contention for caches and memory
  * bandwidth. For an iteration it is the sum over compute, reduce and update of
- * the largest CPU time of any core. For an epoch it adds the test and the
- * loader of the core for which they take the most CPU time; the rows test and
- * loader are that core's.
+ * the largest CPU time of any core. For an epoch it adds test and loader of the
+ * core for which they take the most CPU time. The rows test and loader are that
+ * core's.
  */
 #ifndef BENCH_RECORD_OBSERVATION_H
 #define BENCH_RECORD_OBSERVATION_H

@@ -60,8 +60,8 @@ const char *const post_notes[] = {
 	NULL
 };
 
-/* Images per epoch: about those of post 000's eight cores, of the 1002
- * iterations of post 003, and of PyTorch/XLA's --fake_data. Post 004 gives
+/* Images per epoch: about as many as for post 000's eight cores, in the 1002
+ * iterations of post 003, and with PyTorch/XLA's --fake_data. Post 004 gives
  * minutes per epoch of ImageNet's 1,281,167 images, about 20 and later 11. */
 static const struct post_network networks[] = {
 	{ .post = "post 000", .model = "alexnet", .image_size = 224,

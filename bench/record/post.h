@@ -32,8 +32,8 @@ extern const struct post_figure post_figures[];
 extern const int post_figure_count;
 
 /* Return 1 if a run's time of an iteration, an epoch or a loop can be compared
- * with post 002: its network, and except for an iteration, whole epochs; for
- * the loop all ten. */
+ * with post 002. All need its network, epoch and loop whole epochs, the loop
+ * all ten. */
 typedef int post_compares(const struct run *run);
 post_compares post_compares_iter, post_compares_epoch, post_compares_loop;
 

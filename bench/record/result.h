@@ -103,11 +103,12 @@ struct result {
 	size_t observations[METRIC_COUNT];
 	size_t warmup_steps; /* of all its runs, counted or not */
 	double first_iter_s; /* first step, warm-up or not */
-	/* Estimated time of a whole epoch with its whole test, by the images/s
-	 * of the part that was run, in seconds; NAN if epochs were not cut, or
-	 * if the length of the omitted part is not known. */
+	/* Estimated time of a whole epoch with its whole test, in seconds, by
+	 * the images/s of the part that was run. NAN if epochs were not cut, or
+	 * if the omitted part is not known. */
 	double whole_epoch_s;
-	/* Of the first and the last iteration of one run; NAN for several. */
+	/* Losses of the first and the last iteration of one run; NAN for
+	 * several. */
 	double first_loss, last_loss;
 	/* For a setup with --target-accuracy; otherwise runs is 0. */
 	struct accuracy_score score;
@@ -151,10 +152,11 @@ int results_have_times(const struct results *results);
 int line_is_setup(const struct line *line);
 
 /*
- * Iterators: *next is 0 at the start; they return NULL at the end. They visit
- * the lines of whole setups; the cells of all lines; the cells of a line that
- * have a run; the single runs of a cell; and all single runs of a line,
- * repetition after repetition.
+ * Iterators: *next is 0 at the start; they return NULL at the end. next_setup()
+ * visits lines of whole setups, next_cell() cells of all lines. next_target()
+ * visits cells of a line that have a run, next_repetition() single runs of a
+ * cell. next_run() visits all single runs of a line, repetition after
+ * repetition.
  */
 const struct line *next_setup(const struct results *results, int *next);
 const struct result *next_cell(const struct results *results, int *next);
@@ -177,9 +179,9 @@ typedef void results_text(const struct results *results, char *text,
  * iterations of 128 or 10 of 1024". */
 results_text results_cut_text;
 
-/* Targets whose epochs were cut, and to what length; targets that were tested
- * on a part of the test set; targets whose uncut test took longer than their
- * cut epoch. */
+/* Targets whose epochs were cut, and to what length. Targets that were tested
+ * on a part of the test set. Targets whose uncut test took longer than their
+ * cut iterations. */
 results_text results_short_text, results_tested_text, results_long_test_text;
 
 /* Targets whose training loss rose, by the last iteration and by the mean of
@@ -196,10 +198,10 @@ results_text disturbed_text;
 int result_was_disturbed(const struct result *cell);
 
 /*
- * Returns why "target is ratio times as fast as base" must not be claimed: a
- * run of either was disturbed, or the ratio of two targets of one kind, less
- * its interval, exceeds the target's CPUs. Empty if nothing contradicts the
- * ratio. cell and base are in one line.
+ * Returns why "target is ratio times as fast as base" must not be claimed.
+ * Either a run was disturbed, or the ratio, less its interval, exceeds the CPUs
+ * of a target of the same kind. Empty if nothing contradicts the ratio. cell
+ * and base are in one line.
  */
 struct doubt {
 	char text[160];
@@ -218,8 +220,8 @@ double line_target_accuracy(const struct line *line);
  * interrupted does not count. */
 int result_has_tried(const struct result *cell);
 
-/* Computes the numbers of one run from its rows, except those that need another
- * run. */
+/* Computes the numbers of one run from its rows, except numbers that need
+ * another run. */
 int result_measure(struct result *result, const struct run *run,
 		   const struct observation *const *rows, size_t row_count,
 		   int include_warmup, struct error *err);
@@ -232,7 +234,7 @@ struct stats stats_single(double value);
 
 struct rows_by_run;
 
-/* Sets runs to those of a kind: from runs.csv, then runs made from rows that
+/* Sets runs to all runs of a kind: from runs.csv, then runs made from rows that
  * have none there. */
 int results_gather_runs(struct results *results,
 			const struct rows_by_run *groups,

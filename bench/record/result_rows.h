@@ -1,5 +1,5 @@
-/* Rows made from the results of a campaign: summary.csv, with one number of one
- * target per row, and --export-csv, with all numbers of a target per row. */
+/* Rows made from the results of a campaign. A row of summary.csv is one number
+ * of one target; a row of --export-csv is all numbers of a target. */
 #ifndef BENCH_RECORD_RESULT_ROWS_H
 #define BENCH_RECORD_RESULT_ROWS_H
 
@@ -23,7 +23,7 @@
 	REAL(loop_s, "training loop") \
 	REAL(loop_std_s, "standard deviation across runs; empty: one run") \
 	REAL(iter_s, "mean iteration") \
-	/* Of a run; of several runs the means of theirs. */ \
+	/* Values of a run, or means over several runs. */ \
 	REAL(iter_std_s, "standard deviation of a run's iterations") \
 	REAL(iter_q1_s, "25th percentile of a run's iterations") \
 	REAL(iter_q3_s, "75th percentile of a run's iterations") \

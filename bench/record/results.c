@@ -406,8 +406,8 @@ double line_target_accuracy(const struct line *line)
 	return NAN;
 }
 
-/* Sets the numbers that need other runs. The line of a whole setup follows
- * those of its repetitions. */
+/* Sets the numbers that need other runs. The line of a whole setup follows the
+ * lines of its repetitions. */
 static void finish_line(const struct line *line, double *values)
 {
 	const struct result *base = line_base(line);

@@ -194,8 +194,8 @@ double run_others_cpus(const struct run *run)
 		       NAN : percent / 100 * (double)run->logical_cpus;
 }
 
-/* Returns the CPUs that a run lacked, of those that it would have kept busy; 0
- * if that is not known or does not apply. */
+/* Returns the CPUs that a run lacked and would have kept busy; 0 if that is not
+ * known or does not apply. */
 static double lacked_cpus(const struct run *run)
 {
 	const double cpus = run->cpus < run->cores ? (double)run->cpus :

@@ -103,7 +103,7 @@
 	    "move the stack") \
 	REAL(inject_pct, "--inject: added work per iteration, relative to " \
 	     "the iteration without it; empty: none") \
-	/* Of all cores; exactly the same again in a run like it. */ \
+	/* Over all cores; exactly equal in an equal run. */ \
 	INT(launches, "kernels and transfers submitted to the device in the " \
 	    "loop's iterations; empty: no device") \
 	INT(reduced_bytes, "bytes of gradients that all cores summed in the " \
@@ -112,7 +112,7 @@
 	    "jointly (linear layers of cpu; older rows count some)") \
 	INT(allocations, "memory allocations in the loop's iterations, by " \
 	    "bench but not by libraries") \
-	/* What else went on: bench/system/kernel.h. */ \
+	/* Disturbance: see bench/system/kernel.h. */ \
 	REAL(throttled_s, "time that quotas kept CPUs from the process in " \
 	     "the loop, summed over CPUs; empty: not reported by the system") \
 	REAL(pressure_pct, "share of the loop in which a task of the control " \
@@ -254,8 +254,8 @@ void run_set_disturbance(struct run *run,
 /* Returns 1 if the ranks were on several hosts. "name:4" is one host. */
 int run_has_hosts(const struct run *run);
 
-/* Returns the CPUs that the run could use at a time: those that it was confined
- * to, or the quota of its control groups if that is less; NAN if not known. */
+/* Returns the CPUs that the run could use at a time: its CPU set, or the quota
+ * of its control groups if that is less. NAN if not known. */
 double run_cpus(const struct run *run);
 
 /* Returns the CPUs that others used, the hypervisor included; NAN if not

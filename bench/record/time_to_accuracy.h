@@ -1,15 +1,15 @@
 /*
  * The time to an accuracy, of one run and of several runs of a target. The
- * rules are those of MLPerf Training, scaled to this network
- * (github.com/mlcommons/training_policies: clock, untimed start-up with a cap,
- * timed tests, mean without the extremes, runs that do not converge).
+ * rules follow MLPerf Training, scaled to this network:
+ * github.com/mlcommons/training_policies. They define the clock, untimed
+ * start-up with a cap, timed tests, the mean without the extremes, and runs
+ * that do not converge.
  *
- * The time of a run is from before the data set is read to the end of the first
- * test at or above the accuracy: reading the data, and the training loop up to
- * there. The start of the process, its cores and the device, the compilation of
- * kernels and the warm-up on generated data are not timed; beyond a cap, their
- * time is added. What loaders prepare before the loop (a sample order and a few
- * batches) is not timed either.
+ * The time of a run ends with the first test at or above the accuracy. It
+ * consists of reading the data set and the training loop up to there. Start-up
+ * of process, cores and device, compilation of kernels and warm-up on generated
+ * data are not timed. Beyond a cap, their time is added. A sample order and a
+ * few batches, which loaders prepare before the loop, are not timed either.
  */
 #ifndef BENCH_RECORD_TIME_TO_ACCURACY_H
 #define BENCH_RECORD_TIME_TO_ACCURACY_H

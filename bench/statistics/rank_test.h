@@ -7,12 +7,12 @@
  * differences, for any distribution that is symmetric about its centre.
  * Differences of two programs with the same distribution are symmetric about 0
  * if their order is drawn. For other distributions the centre is the median of
- * the Walsh averages of all such differences, neither their mean nor their
- * median, and the levels are about right. The Walsh averages are (d_i + d_j) /
- * 2 for i <= j; there are n (n + 1) / 2.
+ * the Walsh averages of all such differences, which is neither their mean nor
+ * their median. The levels are then about right. The Walsh averages are (d_i +
+ * d_j) / 2 for i <= j; there are n (n + 1) / 2.
  *
  * Rank sums (sections 4.1 to 4.3; Mann and Whitney's U) estimate the shift
- * between two independent samples from the differences second_j - first_i;
+ * between two independent samples. They use the differences second_j - first_i;
  * there are first x second. If no values are equal, the number of differences
  * not above the true shift has a distribution that depends only on the two
  * sizes. Equal values count against the claim.
@@ -50,10 +50,10 @@ int rank_sum_make(struct rank_test *test, const double *first,
 void rank_test_release(struct rank_test *test); /* all zero is allowed */
 
 /*
- * Returns the largest k for which the k-th smallest value, counted from 1, is a
- * lower bound of the shift that is too high with probability at most alpha, 0 <
- * alpha < 1. Returns 0 if there are too few values: for .025, samples of 4 and
- * 4 suffice, 3 and 4 do not.
+ * Returns the largest k for which the k-th smallest value is a lower bound of
+ * the shift, counted from 1. The bound is too high with probability at most
+ * alpha, 0 < alpha < 1. Returns 0 if there are too few values: for .025,
+ * samples of 4 and 4 suffice, 3 and 4 do not.
  */
 size_t rank_test_index(const struct rank_test *test, double alpha);
 

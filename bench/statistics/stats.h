@@ -31,9 +31,9 @@ double stats_shown_half_width(const struct stats *stats);
 /*
  * Return Clopper and Pearson's exact bounds of a probability after k successes
  * in n trials (Biometrika 26, 1934). Each bound is wrong with probability at
- * most alpha, 0 < alpha < 1: with the upper bound as probability, k or fewer
- * successes have probability alpha; with the lower bound, k or more have.
- * Requires k <= n, n > 0.
+ * most alpha, 0 < alpha < 1. At the upper bound, k or fewer successes have
+ * probability alpha. At the lower bound, k or more have. Requires k <= n, n >
+ * 0.
  */
 double binomial_upper(size_t k, size_t n, double alpha);
 double binomial_lower(size_t k, size_t n, double alpha);

@@ -26,10 +26,9 @@ struct core {
 	double phase_began_s, phase_began_cpu_s;
 	int updated; /* 1 after the iteration's first update: see again_s */
 	struct step_report report; /* the last iteration's */
-	/* --inject adds a share of an iteration's time as work: when the
-	 * iteration began, seconds of work still owed (below 0: too much was
-	 * done), and the result of the work, which keeps the compiler from
-	 * removing it. */
+	/* --inject adds a share of an iteration's time as work. work_owed_s is
+	 * the rest in seconds; it is below 0 after too much work. The result
+	 * keeps the compiler from removing the work. */
 	double work_began_s, work_owed_s;
 	uint64_t worked;
 	/* iterations that the cores have not reported to each other: 0 or 1 */

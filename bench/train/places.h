@@ -8,9 +8,9 @@
 /*
  * Compares the cores before they start. All cores must call it. Sets hosts and
  * cpus of rank 0's run, and core->is_near in every core. Fails with
- * ERROR_MISSING if a host has another version of bench, with ERROR_INPUT if it
- * has another data set or file of weights, and with ERROR_USAGE if its options
- * differ.
+ * ERROR_MISSING if a host has another version of bench. Fails with ERROR_INPUT
+ * if its data set or file of weights differs, and with ERROR_USAGE if its
+ * options differ.
  */
 int places_compare(struct core *core, struct error *err);
 

@@ -21,7 +21,7 @@ struct step_counts {
 	long allocations;   /* allocations by this program's own code */
 };
 
-/* One core's report of an iteration; times are those of clock_now(). */
+/* One core's report of an iteration; times are by clock_now(). */
 struct step_report {
 	double requested_at, ready_at; /* the batch was requested, and was
 					  ready */
@@ -47,9 +47,9 @@ struct step_report {
 struct epoch_report {
 	double elapsed_s;
 	double test_began_at, test_s; /* includes waiting for its batches */
-	/* CPU times: of the core's thread in all and in the test, of its
-	 * loader's threads, and of all threads of the core's process if it is
-	 * the first in it. */
+	/* CPU times of the core's thread, of its part in the test, and of the
+	 * loader's threads. process_cpu_s: all threads of the process, in its
+	 * first core. */
 	double cpu_s, test_cpu_s, loader_cpu_s, process_cpu_s;
 	long voluntary_switches, involuntary_switches; /* of the thread */
 	struct score test; /* count is 0 without a test */

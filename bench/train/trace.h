@@ -1,7 +1,7 @@
 /*
  * A timeline of all cores in the trace-event format of Chrome's tracing and
- * Perfetto: an array of complete events, times in microseconds (document "Trace
- * Event Format").
+ * Perfetto (document "Trace Event Format"). It is an array of complete events,
+ * times in microseconds.
  */
 #ifndef BENCH_TRAIN_TRACE_H
 #define BENCH_TRAIN_TRACE_H

@@ -165,7 +165,7 @@ static int reaches_accuracy(const struct training *training,
 				      training->target_accuracy_pct;
 }
 
-/* All cores find the same, since they have the same reports. */
+/* Sets core->improved. All cores agree, since they have equal reports. */
 static void find_best(struct core *core, const struct epoch_report *reports)
 {
 	double loss = 0, count = 0;

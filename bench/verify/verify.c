@@ -47,8 +47,8 @@
  * 1.0e-2 for alexnet in fp16. The norms of resnet34 at 64x64 amplify
  * differences to 1.1e-2.
  *
- * fp64 is compared in floats: a step starts from doubles, of which the
- * reference gets the floats.
+ * fp64 is compared in floats: a step starts from doubles, which the reference
+ * gets as floats.
  */
 static const struct {
 	int batch; /* in lockstep, at most */

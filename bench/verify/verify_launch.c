@@ -52,7 +52,7 @@ int verify_launch(const struct verify_job *job,
 	return failed;
 }
 
-/* Runs the job in this process and those that the transport starts. Sets
+/* Runs the job in this process and in the processes of the transport. Sets
  * *joined if a launcher started the cores and they have met. */
 static int run_here(const struct verify_job *job, struct target *target,
 		    int *joined, struct error *err)

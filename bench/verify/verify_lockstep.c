@@ -153,7 +153,7 @@ static int is_over(struct lockstep *pair)
 	       is_any_over(errors.regrets, task->model->layer_count);
 }
 
-/* Compares the reference's vector with that of its last step. */
+/* Compares the reference's vector with its values after the last step. */
 static int move_of(struct lockstep *pair, enum verify_kind kind,
 		   enum vector vector, struct error *err)
 {
@@ -275,7 +275,7 @@ static int same_at_once(struct lockstep *pair, const struct batch *batch,
 }
 
 /* Stores equal values on both sides: the reference's parameters, and statistics
- * unlike those of an untrained network. */
+ * unlike an untrained network's. */
 static int store_alike(struct lockstep *pair, struct error *err)
 {
 	const float *parameters = pair->right.parameters;

@@ -1,7 +1,7 @@
 /*
- * Parameters and statistics like those of a trained network: all layers
- * contribute to the output, statistics of batch norm are not 0 and 1, its
- * weights not 1, its biases not 0. All processes draw the same values.
+ * Parameters and statistics as in a trained network. All layers contribute to
+ * the output. In batch norms, statistics are not 0 and 1, weights not 1 and
+ * biases not 0. All processes draw the same values.
  */
 #ifndef BENCH_VERIFY_VERIFY_NETWORK_H
 #define BENCH_VERIFY_VERIFY_NETWORK_H
@@ -13,9 +13,9 @@
 void verify_draw_parameters(const struct model *model, long seed,
 			    float *parameters);
 
-/* Draws model_buffer_count() running statistics. They are about as large as
- * these parameters would make them for inputs with a mean square of 1, so that
- * outputs neither vanish nor overflow. */
+/* Draws model_buffer_count() running statistics. They are about as large as in
+ * a run with these parameters and inputs with a mean square of 1. Outputs then
+ * neither vanish nor overflow. */
 void verify_draw_statistics(const struct model *model, long seed,
 			    const float *parameters, float *buffers);
 

@@ -17,9 +17,9 @@ int verify_cores(const struct verify_task *task, struct verify_result *result,
 /*
  * Runs backend and reference side by side. Before each step the reference
  * copies the backend's parameters, state and decisions. After task->steps
- * steps, one step of task->measured_batch samples follows. This step is
- * repeated by program_train(), with an evaluation of task->test_batch, and both
- * again with a data set on the device if the backend supports that.
+ * steps, one step of task->measured_batch samples follows. program_train()
+ * repeats this step, and an evaluation of task->test_batch follows. If the
+ * backend supports it, both are repeated with a data set on the device.
  */
 int verify_steps(const struct verify_task *task, struct verify_result *result,
 		 struct error *err);

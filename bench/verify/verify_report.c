@@ -84,7 +84,7 @@ static void print_cell(struct verification *v,
 /* A row of the worst of some errors. */
 struct verify_row {
 	size_t member; /* the first struct verify_held of a result */
-	int passes;    /* number of passes that have it */
+	int passes;    /* number of passes with the member */
 	int width;     /* values per pass, one after the other */
 };
 

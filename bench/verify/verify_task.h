@@ -37,7 +37,7 @@ struct verify_task {
 	FILE *log;   /* for errors of this process, with --team */
 	int checked; /* threads that have checked the backend's library */
 	int batch, steps;   /* batch size and number of steps in lockstep */
-	int measured_batch; /* batch size of one more step, as a run has it */
+	int measured_batch; /* batch size of one more step, as in a run */
 	int test_batch;	    /* samples of one evaluation */
 	double lr;
 	struct tensor tensors[MODEL_MAX_TENSORS];
@@ -60,9 +60,9 @@ static inline int verify_is_rounded(const struct verify_task *task)
 	       task->precision == PRECISION_BF16;
 }
 
-/* An error and its bound: the task's bound, or VERIFY_OF_MOVES times the
- * distance that the reference moves by rounding alone (verify_lockstep.c), but
- * at most VERIFY_MOST_HELD times the task's bound. Beyond that a comparison
+/* An error and its bound. The bound is the task's, or VERIFY_OF_MOVES times the
+ * distance that the reference moves by rounding alone (verify_lockstep.c). It
+ * is at most VERIFY_MOST_HELD times the task's bound. Beyond that a comparison
  * would show nothing. */
 #define VERIFY_OF_MOVES 8
 #define VERIFY_MOST_HELD 10
@@ -138,10 +138,10 @@ void verify_nudge(float *values, size_t count, int number);
 double verify_error(const float *a, const float *b, size_t count);
 
 /* Returns the scale of errors of tensor t in right: a gradient, parameters, or
- * their change by an update. The scale is the tensor's largest entry. It is the
- * largest entry of all tensors if tensor t is 0 by construction, but for
- * rounding or eps: gradients by a bias before a batch norm, or by a weight of
- * batch norm whose output is normalised again. */
+ * their change by an update. The scale is the tensor's largest entry. If tensor
+ * t is 0 by construction, but for rounding or eps, it is the largest entry of
+ * all tensors. Such tensors are gradients by a bias before a batch norm, or by
+ * a batch norm's weight if another norm follows. */
 double verify_scale(const struct verify_task *task, int t, const float *right);
 
 /* Sets the errors of all tensors of a vector: their distance over
@@ -171,8 +171,8 @@ void verify_hold_answers(struct verify_held *worst,
 /* Returns the decisions per sample of the layer that makes most of them. */
 size_t verify_most_decisions(const struct model *model);
 
-/* Returns 1 if a factor per channel in row has no effect but by batch norm's
- * eps: a batch norm follows, after rows that do not mix channels. */
+/* Returns 1 if a factor per channel in row has no effect but by eps. A batch
+ * norm then follows, after rows that do not mix channels. */
 int verify_is_normalised(const struct model *model, int row);
 
 /* Fails with ERROR_STOPPED after a signal; the message says where. Call it

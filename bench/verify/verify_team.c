@@ -231,7 +231,7 @@ struct replica {
 	double loss;	     /* of the same samples */
 };
 
-/* Each core has running statistics of its own: all begin with the same. */
+/* Each core has running statistics of its own: all begin with equal ones. */
 static int reset_statistics(struct team_core *member, struct error *err)
 {
 	struct program *program = member->side.program;

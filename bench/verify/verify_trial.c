@@ -28,7 +28,7 @@ struct trial {
 	struct options options;
 	struct dataset dataset;
 	int *order;
-	struct side *tried, *right, *single; /* those of the bench */
+	struct side *tried, *right, *single; /* the sides of the bench */
 	struct share share;
 	float *vectors[3]; /* loaded, one of each side */
 	float *sum;	   /* of the cores' gradients */
@@ -356,7 +356,7 @@ static void compare_changes(struct trial *trial, const float *tried,
 		     gradients, 0, "what has changed", what);
 }
 
-/* On all sides the same. */
+/* Stores equal values on all sides. */
 static int store_all(struct trial *trial, enum vector vector,
 		     const float *values, struct error *err)
 {
@@ -391,7 +391,7 @@ static int try_update(struct trial *trial, struct error *err)
 }
 
 /* Trains with all cores, or on one core with gradient and update in one call.
- * The parameters must be those of try_update(), except for rounding of
+ * The parameters must be as in try_update(), except for rounding of
  * gradients. */
 static int try_training(struct trial *trial, struct error *err)
 {

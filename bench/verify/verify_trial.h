@@ -3,11 +3,11 @@
  * by plain loops in float. The latter two follow the backend's decisions,
  * except where they measure how far rounding moves decisions.
  *
- * The bound of an error is 8 times the distance of the plain loops in float
- * from double, but at least 1e-5 of the tensor's largest entry. If the gradient
- * is 0 by construction (by a bias or scale before batch norm), 1e-5 is relative
- * to any tensor's largest entry. If a gradient nearly cancels, one such
- * distance may be small by chance. A network over its bound is therefore
+ * The bound of an error is 8 times the distance between the plain loops in
+ * float and double. It is at least 1e-5 of the tensor's largest entry. If the
+ * gradient is 0 by construction (by a bias or scale before batch norm), 1e-5 is
+ * relative to any tensor's largest entry. If a gradient nearly cancels, one
+ * such distance may be small by chance. A network over its bound is therefore
  * measured again with the largest of several distances, of parameters moved by
  * one rounding, and counted.
  */
