@@ -190,7 +190,7 @@ static int count_below(const struct gate_row *rows, int count, double p)
 
 /*
  * Holm: the smallest of m p-values must be at most alpha / m, the next at most
- * alpha / (m - 1) and so on; all are accepted up to the first that is not.
+ * alpha / (m - 1) and so on. p-values are accepted up to the first that fails.
  * Equal p-values share the strictest step.
  */
 static int holm_accepts(const struct gate_row *rows, int count, double p)

@@ -107,10 +107,10 @@ static long count_of(const struct counter *counter, const char *arm,
 }
 
 /*
- * If the head has more launches, reduced bytes or allocations than the base in
- * as many iterations, that is a regression without statistics, unless the head
- * is faster. Fewer are noted if the verdict has no reason yet. A counter is
- * ignored if an arm lacks it or its processes disagree.
+ * More launches, reduced bytes or allocations of the head in as many iterations
+ * are a regression without statistics, unless the head is faster. Fewer are
+ * noted if the verdict has no reason yet. A counter is ignored if an arm lacks
+ * it or its processes disagree.
  */
 static void judge_counters(struct judged *row, const struct campaign *campaign,
 			   const char *campaign_id)

@@ -263,7 +263,7 @@ static int plan_saving(struct training *training, const struct options *options,
 			 ":" BEST);
 }
 
-/* Saved weights are those of the network without folding. */
+/* Saved weights are of the network without folding. */
 static int may_fold(const struct training *training)
 {
 	return training->infers && training->algorithm == ALGORITHM_FAST &&

@@ -42,9 +42,9 @@ static int keeps_weights(const struct training *training)
 }
 
 /* Each core has a copy of the parameters while it starts and when they are
- * hashed, a batch for the warm-up and an image that is being decoded. Each
- * process may keep weights, and the first core the weights of the best
- * epoch. */
+ * hashed. It also has a batch for the warm-up and an image that is being
+ * decoded. Each process may keep weights, and the first core the weights of the
+ * best epoch. */
 static double host_bytes(const struct training *training)
 {
 	const struct model *model = &training->model;

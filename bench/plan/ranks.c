@@ -59,9 +59,9 @@ struct host {
 #define NAME_BYTES "abcdefghijklmnopqrstuvwxyz" \
 		   "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_"
 
-/* Moves *text past its next entry. Returns 1; 0 at the end of the list; -1 if
- * the entry is not NAME or NAME:SLOTS, or if ssh would take the name for an
- * option. */
+/* Moves *text past its next entry. Returns 1, or 0 at the end of the list.
+ * Returns -1 if the entry is not NAME or NAME:SLOTS, or if ssh would take the
+ * name for an option. */
 static int next_host(const char **text, struct host *host)
 {
 	const char *at = *text;

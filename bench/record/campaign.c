@@ -306,8 +306,8 @@ static void make_name(struct campaign *campaign,
 	*to = '\0';
 }
 
-/* Its name, and what no campaign of the same second has, wherever it ran: the
- * folders of several hosts may be shown together, or become one. */
+/* Adds a unique number to the name: campaigns of one second on several hosts
+ * may be shown together, or become one. */
 static void make_id(struct campaign *campaign,
 		    const struct campaign_request *request)
 {

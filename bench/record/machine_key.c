@@ -11,8 +11,8 @@
 #define FEATURE_SIZE 200 /* bytes of one in words */
 #define GIB (1024. * 1024 * 1024)
 
-/* In steps of an eighth to a quarter, upwards: a kernel has taken its own
- * share, so that 16 GiB show as 15.4 and, with the next kernel, as 15.5. */
+/* Rounds up in steps of an eighth to a quarter. The kernel's own share differs
+ * by version: 16 GiB may show as 15.4 or 15.5. */
 static void print_memory(const struct run *run, char *text)
 {
 	double gib, step = 1;

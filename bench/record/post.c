@@ -6,8 +6,8 @@
 
 DEFINE_ROWS(post_rows, struct post_figure, POST_COLUMNS);
 
-/* Multi's s/iter and s/epoch are means over its cores of each core's mean and
- * deviation; its accuracy is of all its cores' shares of the test set. */
+/* s/iter and s/epoch of 8 cores are means of each core's mean and deviation.
+ * The accuracy is over the test shares of all cores. */
 const struct post_figure post_figures[] = {
 	{ "bench/1", "example", "cpu-8", "8 TPU cores", 32.868, .019, .043,
 	  2.362, 1.287, 1, 590, 1024, 98.33 },

@@ -90,7 +90,7 @@ int signed_rank_make(struct rank_test *test, const double *differences,
 /*
  * Extends row, which holds P(U = u) for i - 1 and j values, to i and j values.
  * shorter holds that for i and j - 1. The largest of all values is in the
- * second sample with probability j / (i + j), and is then above all i of the
+ * second sample with probability j / (i + j). It is then above all i of the
  * first; otherwise it adds no pair. (By symmetry it does not matter which
  * sample's larger values U counts.) Probabilities are used because counts soon
  * exceed 2^53; nothing is subtracted, so that the tails keep their digits.

@@ -21,9 +21,9 @@ static void phase_ended(struct replica_observer *observer,
 }
 
 /*
- * CPU time of all processes since each was at began_cpu_s, and of those on this
- * host, for rank 0; a core that shares its process with others has no part of
- * its own in it.
+ * Sets *sum to the CPU time of all processes since began_cpu_s of each, and
+ * *near to the part of processes on this host. Only rank 0's values are
+ * complete. A core that shares its process has no part of its own.
  */
 static int add_processes(struct core *core, double began_cpu_s, double *sum,
 			 double *near, struct error *err)

@@ -310,8 +310,9 @@ static void draw_rows(struct draft *draft)
 	draft->to->model.layer_count = draft->count;
 }
 
-/* Half of the first steps grow with the gradient, so that what is wrong with
- * that is seen in the parameters; by the usual eps they have one length. */
+/* Draws a recipe. Half of the first steps grow with the gradient, so that its
+ * errors show in the parameters; with the usual eps all steps have one
+ * length. */
 static void draw_recipe(struct draft *draft, struct recipe *recipe)
 {
 	const enum optimizer optimizer =
@@ -370,7 +371,7 @@ static int may_be_equal(const struct layer *layer, struct shape in, int samples)
 
 /*
  * Batch norm turns any two values into 1 and -1, so that the gradient through
- * it cancels but for eps: with fewer than four values per channel and core
+ * it cancels but for eps. With fewer than four values per channel and core
  * there is no gradient to compare. It amplifies the rounding of equal values
  * 300 times.
  */

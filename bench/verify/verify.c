@@ -29,11 +29,11 @@
  *
  * fp32: rounding explains no larger errors.
  *
- * bf16 has 8 bits per factor. With 64 samples (fc1's tiles need 32), the
- * largest errors over 20 steps of mnist and mnist-example, seeds 1 to 9, were
- * 6.5e-3 of gradients, 3.4e-3 of decisions and 7.0e-3 of parameters, all in
- * fc1: Adadelta's first steps nearly follow the sign of a gradient, which
- * rounding may flip if the gradient is small. With 16 samples errors of
+ * bf16 has 8 bits per factor. The largest errors over 20 steps of mnist and
+ * mnist-example with 64 samples, seeds 1 to 9, were 6.5e-3 of gradients, 3.4e-3
+ * of decisions and 7.0e-3 of parameters. (fc1's tiles need 32 samples.) All
+ * were in fc1. Adadelta's first steps nearly follow the sign of a gradient,
+ * which rounding may flip if the gradient is small. With 16 samples errors of
  * parameters reached 2e-1, hence updated_by_few for smaller batches. If a
  * backend names the layers whose factors it rounds, the reference rounds them
  * too: without that, resnet34 at 64x64 differed by 9e-3 of a gradient. Linear

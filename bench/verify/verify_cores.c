@@ -215,9 +215,8 @@ static void release_all(struct teams *all)
 		free(all->right[t]);
 }
 
-/* Computes all expected values before the first team of threads: a forked
- * process lacks the threads of a library that was started before, and would
- * wait for them. */
+/* Computes all expected values before the first team of threads. A forked
+ * process lacks threads that a library has started, and would wait for them. */
 int verify_cores(const struct verify_task *task, struct verify_result *result,
 		 struct error *err)
 {

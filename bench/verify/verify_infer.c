@@ -9,8 +9,8 @@
  * middle between two numbers may be rounded the other way, and all values after
  * it differ. Errors may be 4 times the distance that the reference moves when
  * each parameter becomes the float above or below it. In a small network few
- * values are affected: the bound may then also be a part of the distance that
- * the reference moves when each parameter becomes a neighbour in the precision.
+ * values are affected. The reference also moves when each parameter becomes a
+ * neighbour in the precision; the bound may then be a part of that distance.
  * The size of all outputs, in which chance averages out, has a bound too: a
  * kernel that always rounds down makes them smaller.
  */

@@ -12,8 +12,9 @@
 
 #define NUDGES 8
 
-/* How far the reference moves, of each tensor's largest entry, when each of its
- * parameters becomes the float above or below it: the most of some times. */
+/* How far the reference moves when each of its parameters becomes the float
+ * above or below it: the largest of several moves, relative to each tensor's
+ * largest entry. */
 struct moves {
 	double tensors[VERIFY_KINDS][MODEL_MAX_TENSORS];
 	double regrets[MODEL_MAX_LAYERS]; /* of the same decisions */
@@ -33,7 +34,7 @@ struct lockstep {
 	struct share share;
 	float *vector; /* of parameters, or of buffers */
 	float *before[VECTORS]; /* a step, but the gradient */
-	/* Of the evaluation. */
+	/* For the evaluation. */
 	float *statistics, *tried_outputs, *outputs;
 	double regrets[MODEL_MAX_LAYERS];
 	struct moves moves; /* all 0 until something is over its bound */
@@ -253,8 +254,8 @@ static int one_step(struct lockstep *pair, const struct batch *batch,
 	return 0;
 }
 
-/* The step that is done, once more and at once, as a core alone trains: with
- * the batch as it is brought or, its images being NULL, as it is held. */
+/* Repeats the last step in one call, as a single core trains. The batch is
+ * uploaded, or if its images are NULL, on the device. */
 static int same_at_once(struct lockstep *pair, const struct batch *batch,
 			const struct batch *brought, struct error *err)
 {
@@ -325,9 +326,9 @@ static int evaluate(struct lockstep *pair, struct verify_result *result,
 }
 
 /*
- * Repeats the step and the evaluation as a run does them: with samples that are
- * uploaded, and, if the backend supports it, with samples on the device. A run
- * uploads samples if the device has no room.
+ * Repeats the step and the evaluation as in a run, with samples that are
+ * uploaded. If the backend supports it, repeats them with samples on the
+ * device. A run uploads samples if the device has no room.
  */
 static int as_measured(struct lockstep *pair, const struct batch *batch,
 		       struct verify_result *result, struct error *err)

@@ -80,9 +80,9 @@ static int follow(const struct rounding_task *task, struct side *leader,
 		       -1 : 0;
 }
 
-/* The largest regret of double where it follows what the loops in float decide
- * alone: inputs may be 0 but for rounding, or a batch norm of few values has
- * amplified it. */
+/* Measures the largest regret of double when it follows the loops in float,
+ * which decide alone. Their inputs may be 0 but for rounding, or a batch norm
+ * of few values has amplified it. */
 static int measure_regrets(struct rounding *rounding,
 			   const struct rounding_task *task, int times,
 			   struct error *err)

@@ -55,8 +55,8 @@ static void ignore_phase(struct replica_observer *observer,
 	(void)phase;
 }
 
-/* Only the last step moves the parameters: the optimizer's state has the sums
- * of all steps in it, and no decision of a later one differs by rounding. */
+/* Only the last step moves the parameters. The optimizer's state has the sums
+ * of all steps, and no later decision differs by rounding. */
 static struct update update_of(const struct verify_task *task, int step)
 {
 	return recipe_update(&task->model->recipe,

@@ -15,7 +15,7 @@
 #define PASSED 4 /* samples of a forward pass */
 #define LEAST 1e-5
 /* Computations by plain loops in float. A batch norm may amplify the rounding
- * of Winograd's algorithm: in one of 18000 networks the largest of 16 explains
+ * of Winograd's algorithm. In one of 18000 networks the largest of 16 explains
  * too little (1.03 of the bound), the largest of 64 enough (.94). */
 #define ROUNDINGS 64
 #define LATER 3 /* an iteration, from 0, that is not the first */
