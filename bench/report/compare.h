@@ -1,8 +1,8 @@
 /*
- * Two campaigns side by side: for each target and metric that both have, the
- * ratio of the second to the first with an interval across runs. It is no
- * verdict: the runs of two campaigns were made one after the other, and what
- * the machine did meanwhile is in the ratio.
+ * Compares two campaigns: for each target and metric of both, the ratio of the
+ * second to the first, with an interval across runs. The ratio is no verdict:
+ * the campaigns ran one after the other, so that changes of the machine are
+ * part of it.
  */
 #ifndef BENCH_REPORT_COMPARE_H
 #define BENCH_REPORT_COMPARE_H
@@ -14,11 +14,11 @@
 #include "bench/record/result.h"
 #include "bench/report/table_format.h"
 
-/* What is compared, and how it is shown. */
+/* A compared metric and its format. */
 struct compared_metric {
 	enum metric metric;
 	const char *label;
-	double factor; /* 0: a time, in s or ms */
+	double factor; /* 0 = a time, in s or ms */
 	int decimals;
 };
 
@@ -41,34 +41,36 @@ struct compared_metric {
 	REAL(ratio_hi, "upper end of that interval") \
 	TEXT(reason, 64, "why there is no ratio or no interval")
 
-/* A target and metric: a row of `bench compare --export-csv`. */
+/* One target and metric: a row of `bench compare --export-csv`. */
 struct compare_row {
 	COMPARE_COLUMNS(TEXT_MEMBER, INT_MEMBER, REAL_MEMBER)
 
-	/* In no file. */
+	/* Not written to files. */
 	const struct compared_metric *kind;
-	const char *label; /* the kind's, or what it is here */
-	int unequal;	   /* the sides did other work: no row of a table */
+	const char *label; /* label of kind, or a more exact one */
+	int unequal;	   /* 1: the sides did other work, so the tables leave
+			      the row out */
 };
 
 extern const struct row_kind compare_rows;
 
-/* What differs between the runs of the targets that both have. */
+/* A column of runs.csv for targets of both campaigns. */
 struct difference {
 	const char *group;  /* machine, build, ... */
 	const char *column; /* of runs.csv */
-	const char *target; /* NULL: all that both have */
-	char first[200], second[200]; /* values, commas between, cut to fit */
+	const char *target; /* NULL = all common targets */
+	char first[200], second[200]; /* values, separated by commas, cut to the
+					 room */
 	int differs;
 };
 
-/* A target that both have with finished runs, and its number in each. */
+/* A target with finished runs in both campaigns, and its number in each. */
 struct compared {
 	const char *name;
 	int first, second;
 };
 
-/* More targets are no campaign, but much memory. */
+/* Limits the memory for a comparison. */
 #define COMPARE_MOST_TARGETS 1000
 
 struct comparison {
@@ -76,39 +78,38 @@ struct comparison {
 	const char *first_name, *second_name;
 	struct compared *targets;
 	int target_count;
-	struct compare_row *rows; /* those of one target after each other */
+	struct compare_row *rows; /* grouped by target */
 	size_t row_count;
 	struct difference *differences;
 	size_t difference_count;
 };
 
-/* Borrows the results and names until compare_free. Both having no target in
- * common, or too many to read, is ERROR_INPUT, and so is work that differs in
- * all that could be compared. */
+/* Fills comparison. Borrows results and names until compare_free(). Fails with
+ * ERROR_INPUT if there is no common target, if there are too many, or if the
+ * work of all common targets differs. */
 int compare_build(struct comparison *comparison, const struct results *first,
 		  const char *first_name, const struct results *second,
 		  const char *second_name, struct error *err);
-void compare_free(struct comparison *comparison); /* all zero is fine */
+void compare_free(struct comparison *comparison); /* all zero is allowed */
 
-/* The finished runs of a target, by its number, in their order; *next is 0 at
- * the beginning. NULL after the last. */
+/* Iterates over the finished runs of a target in their order; *next is 0 at the
+ * start. Returns NULL at the end. */
 const struct result *compare_next_run(const struct results *results, int target,
 				      int *next);
 
-/* The number of a target; -1 of one that is not there. */
+/* Returns the number of a target, or -1 if it is missing. */
 int results_find_target(const struct results *results, const char *target);
 
-/* Has the target, which may be in neither, any of them? */
+/* Returns 1 if results have finished runs of the target. */
 int compare_has_runs(const struct results *results, const char *target);
 
-/* Parts of compare_build: bench/report/compare_differences.c, and
- * bench/report/compare_work.c: why the metric of a target's runs is not of the
- * same work; empty: it is. */
+/* Used by compare_build(). compare_work_text() writes why the metric's runs did
+ * other work; empty if they did not. */
 int compare_differences(struct comparison *comparison, struct error *err);
 void compare_work_text(char text[64], const struct comparison *comparison,
 		       const struct compared *target, enum metric metric);
 
-/* Tables and notes; fails only for want of memory. */
+/* Prints tables and notes. Fails only if there is no memory. */
 int compare_print(const struct comparison *comparison,
 		  const struct table_options *options, FILE *out,
 		  struct error *err);

@@ -1,4 +1,4 @@
-/* What differs between two campaigns, by the columns of runs.csv. */
+/* Finds the columns of runs.csv that differ between two campaigns. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,8 +44,8 @@ static int list_values(char *text, size_t size, struct names *met,
 	return 0;
 }
 
-/* What the two sides have, in whatever order. They differ even if it is in what
- * was cut. */
+/* Lists the values of both sides. Order is ignored; values beyond the room are
+ * compared too. */
 static int list_both(struct difference *difference,
 		     const struct comparison *comparison,
 		     const struct compared *target, struct error *err)
@@ -85,7 +85,7 @@ static int is_general(const struct difference *all, int count)
 	return 1;
 }
 
-/* Keeps those of the targets that differ, or one if they all say the same. */
+/* Adds the differences of the targets, or only one if all are equal. */
 static int add_column(struct comparison *comparison,
 		      const struct run_setting *setting, struct error *err)
 {

@@ -72,7 +72,7 @@ static void print_uncompared(const struct view *view,
 			  second ? "only the second" : "neither");
 }
 
-/* Of both, each once. */
+/* Prints the other notes, each once for both sides. */
 static void print_rest(const struct view *view,
 		       const struct comparison *comparison)
 {
@@ -86,7 +86,7 @@ static void print_rest(const struct view *view,
 			print_uncompared(view, comparison, second->targets[i]);
 }
 
-/* What is taken together, and the runs that are in no median. */
+/* Prints which runs are pooled, and which runs are in no median. */
 static void print_side(const struct view *view, const struct results *results,
 		       const char *side, const char *name)
 {
@@ -134,7 +134,7 @@ static void fill_row(const struct grid *grid, int at,
 			 interval_text(row->ratio_lo, row->ratio_hi, 3).text);
 }
 
-/* Rows of one target, which are behind each other; *at is moved past them. */
+/* Draws the rows of one target, which are consecutive; moves *at past them. */
 static int draw_target(const struct view *view,
 		       const struct comparison *comparison, size_t *at,
 		       struct error *err)
@@ -166,8 +166,8 @@ static int draw_target(const struct view *view,
 	return 0;
 }
 
-/* The rows that are left out of a table, together with those of the same
- * target that have the same reason. */
+/* Prints a row that the tables leave out, with the other rows of its target
+ * that have the same reason. */
 static void print_unequal(const struct view *view,
 			  const struct comparison *comparison, size_t at)
 {

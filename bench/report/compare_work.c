@@ -19,7 +19,7 @@ static long epoch_images(const struct run *run)
 	return images;
 }
 
-/* Of each test; 0: there were none. */
+/* Returns the images per test; 0 = no tests. */
 static long test_images(const struct run *run)
 {
 	return run->test_s <= 0 ? 0 : run_tested(run);
@@ -27,10 +27,12 @@ static long test_images(const struct run *run)
 
 #define OF(metric) (1u << METRIC_##metric)
 
-/* What a metric is of; what is not known differs from nothing. */
+/* Columns that decide the work of a metric. A missing value differs from
+ * none. */
 static const struct aspect {
 	unsigned metrics;
-	const char *column; /* NULL: what value() makes of several */
+	const char *column; /* NULL = value() computes it from several
+			       columns */
 	long (*value)(const struct run *run);
 	const char *before, *behind; /* the first of the two values */
 } aspects[] = {
@@ -51,7 +53,7 @@ static long value_of(const struct aspect *aspect, const struct run *run)
 
 _Static_assert(METRIC_COUNT <= 32, "metrics are bits of an unsigned");
 
-/* Why first, of which second may be another run, did other work. */
+/* Writes why two runs did other work. second may be first. */
 static void runs_text(char text[64], const struct run *first,
 		      const struct run *second, enum metric metric)
 {

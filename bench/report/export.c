@@ -10,7 +10,7 @@
 #include "bench/system/append.h"
 #include "bench/system/file.h"
 
-/* What a printer below needs. */
+/* Context of the printers below. */
 struct exported {
 	const struct campaign *campaign;
 	const struct results *results;
@@ -34,7 +34,7 @@ static int print_csv(FILE *out, const void *context, struct error *err)
 	return 0;
 }
 
-/* Machine and build, of the first run that knows them. */
+/* Prints machine and build of the first run that has them. */
 static void print_context(FILE *out, const struct exported *report)
 {
 	static const char *const names[] = {
@@ -146,7 +146,7 @@ int campaign_finish(struct campaign *campaign, int include_warmup,
 	return failed;
 }
 
-/* What is asked for, in the order of printers. */
+/* The requested files, in the order of printers. */
 struct export_paths {
 	const char *paths[EXPORTS];
 };

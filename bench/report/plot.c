@@ -10,8 +10,8 @@
 #include "bench/system/file.h"
 #include "bench/system/text.h"
 
-/* Made from the files in plot/, one string a line: those of the pictures, in
- * their order, and what they have in common; each ends with NULL. */
+/* Lines of the files in plot/: of the pictures in their order, and of their
+ * common part. Each file ends with NULL. */
 static const char *const scripts[] = {
 #include "plot/epochs.gp.h"
 	NULL,
@@ -101,8 +101,7 @@ const char *plot_why_empty(const struct plot *plot, const char *why)
 					 "forward passes alone." : why;
 }
 
-/* Private characters of Unicode stand for those of ASCII that are not plain:
- * U+E000 and on. */
+/* U+E000 + c replaces each ASCII character c that is not plain. */
 void plot_encode(char *to, size_t size, const char *text)
 {
 	static const char plain[] = "_-+.:;@()/ ";
@@ -110,7 +109,8 @@ void plot_encode(char *to, size_t size, const char *text)
 
 	for (; *text; text++, first = 0) {
 		const unsigned char each = (unsigned char)*text;
-		/* What a spreadsheet takes for a formula starts with them. */
+		/* A spreadsheet takes text that starts with them for a
+		 * formula. */
 		const int formula = first && strchr("+-@", each);
 
 		if (size <= 3)
@@ -149,7 +149,7 @@ int plot_counts(const struct observation *row)
 	       row->is_warmup != 1 && !observation_is_modelled(row);
 }
 
-/* So many columns of text leave room for a value beside them. */
+/* Columns of text that leave room for a value next to them. */
 enum { MOST_SETUP = 18, MOST_LABEL = 36 };
 
 void plot_name(char label[PLOT_LABEL], const struct plot *plot,

@@ -24,8 +24,8 @@ static void write_mark(FILE *out, struct epoch_mark mark, double seconds,
 		plot_number(high).text, mark.disturbed);
 }
 
-/* "38.9 ± 1.4 s", with as many digits as say something, and what a run's epochs
- * were cut to. */
+/* Writes "38.9 ± 1.4 s" with a sensible number of digits, and the length to
+ * which the run's epochs were cut. */
 static void value_text(char *text, size_t size, const struct stats *stats,
 		       const struct run *run)
 {

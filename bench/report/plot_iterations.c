@@ -7,7 +7,7 @@
 #include "bench/record/run.h"
 #include "bench/system/memory.h"
 
-/* Of a panel: finer than the eye tells two marks apart. */
+/* Grid of a panel: finer than two marks can be distinguished. */
 enum { COLUMNS = 240, ROWS_PER_E = 40 };
 
 struct mark {
@@ -42,7 +42,7 @@ static int add_run(struct marks *marks, const struct run *run,
 		warmups += is_step(rows[i]) && rows[i]->is_warmup == 1;
 		steps += is_step(rows[i]);
 	}
-	/* Those of --sync epoch have no times, unlike their warm-up. */
+	/* With --sync epoch, only warm-up iterations have times. */
 	if (steps == warmups)
 		return 0;
 	iteration = -warmups;
@@ -82,7 +82,7 @@ static int compare(const void *a, const void *b)
 	return left->disturbed - right->disturbed;
 }
 
-/* Where a mark is on the grid; then the first of each place is written. */
+/* Sets the marks' places on the grid; writes the first mark of each place. */
 static void write_marks(FILE *out, int panel, const char *label,
 			struct marks *marks)
 {

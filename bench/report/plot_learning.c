@@ -3,10 +3,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Of a run: the loss in training is averaged over a part of its steps. */
+/* Points per run: the training loss is averaged over a part of its steps. */
 enum { POINTS = 40 };
 
-/* Where a run has come to while its rows are passed over. */
+/* State of a run while its rows are read. */
 struct walk {
 	FILE *out;
 	int series, run;
@@ -18,7 +18,8 @@ struct walk {
 	int written;
 };
 
-/* One step, or those of an epoch that only have a time together. */
+/* Returns 1 for a step, or for all steps of an epoch that were timed
+ * together. */
 static int is_steps(const struct observation *row)
 {
 	return plot_counts(row) && (!strcmp(row->phase, "step") ||

@@ -19,7 +19,7 @@ struct shares {
 	int partial;  /* a run that did not finish is in it */
 };
 
-/* The rows of a core, and of these those of an epoch, behind each other. */
+/* Sorts rows by core and epoch. */
 static int compare(const void *a, const void *b)
 {
 	const struct observation *left = *(const struct observation *const *)a;
@@ -30,8 +30,8 @@ static int compare(const void *a, const void *b)
 	return (left->epoch > right->epoch) - (left->epoch < right->epoch);
 }
 
-/* Of an epoch that was not finished, the whole is not known of which its rows
- * are parts. */
+/* Adds an epoch. An unfinished epoch is skipped: its whole time is not
+ * known. */
 static void add_epoch(struct shares *shares,
 		      const struct observation *const *rows, size_t count)
 {
@@ -73,8 +73,8 @@ static int add_rows(struct shares *shares,
 	return 0;
 }
 
-/* A device that works in the background is waited for in the last part of an
- * iteration, so that the parts' times are not those of the parts. */
+/* The host waits for a background device in the last part of an iteration, so
+ * that times of parts are not comparable. */
 static void merge_parts(struct shares *shares)
 {
 	for (int p = 0; p < STEP; p++) {
@@ -83,8 +83,7 @@ static void merge_parts(struct shares *shares)
 	}
 }
 
-/* The rows of its cores, whose parts fill their epochs; those of one core are
- * the target's. */
+/* Adds a run: the rows of its cores, or of the target if it has one core. */
 static int add_run(struct shares *shares, const struct plot *plot,
 		   const struct run *run, struct error *err)
 {
@@ -145,7 +144,7 @@ int plot_write_phases(FILE *out, const struct plot *plot,
 		if (!(shares.total > 0))
 			continue;
 		partial |= shares.partial;
-		/* Those of several meet, and are waited for in each part. */
+		/* Several devices meet, and are waited for in each part. */
 		run = plot_run(series, 0);
 		if (run_is_on_devices(run) && run->cores == 1) {
 			merge_parts(&shares);

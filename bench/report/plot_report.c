@@ -22,8 +22,7 @@ static const char *const style_lines[] = {
 	NULL
 };
 
-/* The name of the folder, without those above it: not what it was called here,
- * which may be ".". */
+/* Writes the folder's own name: path may be ".". */
 static void base_name(const char *path, char *name, size_t size)
 {
 	char whole[PATH_MAX];
@@ -51,7 +50,7 @@ static void print_head(FILE *out, const char *name)
 	fputs("</style>\n</head>\n<body>\n", out);
 }
 
-/* What was trained, as each setup says it. */
+/* Prints the network and settings of each setup. */
 static void print_setup(FILE *out, const struct line *line)
 {
 	const struct run *run = line->run;
@@ -156,7 +155,7 @@ static void print_reading(FILE *out)
 	      "accuracy.</p>\n</section>\n", out);
 }
 
-/* Of a setup, the first run that knows what it was asked and where it was. */
+/* Returns the first run of a setup that has its settings and machine. */
 static const struct run *known_run(const struct line *line)
 {
 	const struct run *run;
@@ -235,8 +234,8 @@ static void print_option(FILE *out, const char *name, const char *value)
 	print_word(out, value);
 }
 
-/* The targets of a setup, without what --straggler adds to their names; sets
- * *shared if their iterations have one global batch at any number of cores. */
+/* Prints the targets of a setup, without suffixes of --straggler. Sets *shared
+ * if their iterations have one global batch at any number of cores. */
 static void print_targets(FILE *out, const struct line *line, int *shared)
 {
 	const struct result *cell;
@@ -257,8 +256,8 @@ static void print_targets(FILE *out, const struct line *line, int *shared)
 	}
 }
 
-/* What the runs of a setup that take such an option were told, if it was the
- * same and had to be said; empty else. */
+/* Returns the value of a device option that all runs of a setup share, if it is
+ * not the default; otherwise empty. */
 static const char *device_setting(const struct line *line,
 				  const struct run_setting *setting)
 {
@@ -279,7 +278,7 @@ static const char *device_setting(const struct line *line,
 	return common;
 }
 
-/* Of two options that say the same, the one that says it for all targets. */
+/* Returns 1 for --batch or --global-batch if the other one fits all targets. */
 static int is_said_otherwise(const struct run_setting *setting,
 			     const struct run *run, int shared)
 {
@@ -288,8 +287,8 @@ static int is_said_otherwise(const struct run_setting *setting,
 	return !strcmp(setting->option, by_all ? "batch" : "global-batch");
 }
 
-/* Vectors to learn come from a file of labels, classes from folders' names.
- * What was found in a folder under another name than its own has one. */
+/* Vectors come from a file of labels, classes from names of folders. A data set
+ * of unknown content is given by its folder. */
 static void print_dataset(FILE *out, const struct run *run)
 {
 	const struct model *model = model_find(run->model);
@@ -325,8 +324,8 @@ static void print_setting(FILE *out, const struct line *line,
 			     run_setting_text(setting, run, number));
 }
 
-/* Those of the target with the most, of which others take some, unless they are
- * all that there are. */
+/* Prints the CPUs of the target with most. Other targets use a part of them.
+ * Prints nothing if they are all CPUs. */
 static void print_cpus(FILE *out, const struct line *line)
 {
 	const struct run *most = NULL, *run;

@@ -7,7 +7,7 @@
 #include "bench/record/csv.h"
 #include "bench/report/scale.h"
 
-/* Rows of one prediction are behind each other, from one core on. */
+/* Writes a row. Rows of one prediction are consecutive, from one core on. */
 static void write_row(FILE *out, int group, const struct scale_row *row)
 {
 	char name[2 * sizeof(row->target)], label[PLOT_LABEL];

@@ -13,7 +13,7 @@ struct point {
 	int group;     /* of one kind and setup */
 };
 
-/* Those that are counted in cores; returns whether this one is. */
+/* Sets a point. Returns 0 if the target is not counted in cores. */
 static int point_of(const struct result *result, struct point *point)
 {
 	const struct run *run = result->run;

@@ -12,7 +12,7 @@ static const struct {
 	const char *light, *dark;
 } colours[] = {
 	{ "#222222", "#e8e8e8" }, /* text, axes */
-	{ "#6b6b6b", "#a3a3a3" }, /* what stands behind */
+	{ "#6b6b6b", "#a3a3a3" }, /* secondary text */
 	{ "#d4d4d4", "#3f444b" }, /* the grid */
 	{ "#0072b2", "#56b4e9" }, /* the targets */
 	{ "#d55e00", "#ff8f4a" },
@@ -41,7 +41,7 @@ int plot_svg_check(const struct plot_svg *svg, struct error *err)
 {
 	const char *end = strstr(svg->text, "</svg>");
 
-	/* And nothing behind it. */
+	/* Nothing follows the end. */
 	if (strlen(svg->text) == svg->size && end &&
 	    !end[6 + strspn(end + 6, "\n")] &&
 	    strstr(svg->text, "viewBox=\"") &&
@@ -53,7 +53,7 @@ int plot_svg_check(const struct plot_svg *svg, struct error *err)
 			 svg->name, svg->size);
 }
 
-/* Behind the first end in text, or its own end. */
+/* Returns the position after the first end in text, or after text. */
 static const char *behind(const char *text, const char *end)
 {
 	const char *at = strstr(text, end);
@@ -93,8 +93,8 @@ static const char *print_colour(FILE *out, const char *text)
 	return text;
 }
 
-/* What bench/report/plot.c exchanged. Returns where it ends, NULL for other
- * text. */
+/* Prints a character that bench/report/plot.c replaced, and returns its end;
+ * NULL for other text. */
 static const char *print_private(FILE *out, const char *text)
 {
 	const unsigned char *bytes = (const unsigned char *)text;

@@ -115,7 +115,7 @@ static void describe_rate(const struct progress *progress, double now,
 				 (now - progress->line_at), mean);
 }
 
-/* What is right of the bar. */
+/* Writes the text to the right of the bar. */
 static void describe(const struct progress *progress, double now, char *text,
 		     size_t size)
 {

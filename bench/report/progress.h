@@ -1,9 +1,10 @@
 /*
- * How far a run is, on standard error: a bar where that is a terminal, else a
- * plain line now and then. Drawn between steps, at most ten times a second.
+ * Shows the progress of a run on standard error: a bar on a terminal, otherwise
+ * a plain line now and then. It draws between steps, at most ten times per
+ * second.
  *
- * It follows the rows of this process, or of one whose rows it reads. Times are
- * of clock_now().
+ * It follows rows of this process, or of a process whose rows are read. Times
+ * are by clock_now().
  */
 #ifndef BENCH_REPORT_PROGRESS_H
 #define BENCH_REPORT_PROGRESS_H
@@ -20,8 +21,8 @@ enum progress_phase {
 };
 
 struct progress {
-	FILE *out; /* NULL: say nothing */
-	int bar;   /* redraw one line */
+	FILE *out; /* NULL = show nothing */
+	int bar;   /* 1: redraw one line */
 	const char *target;
 	int epochs, iterations;
 
@@ -29,36 +30,37 @@ struct progress {
 	int epoch, iteration;
 	double loss;	/* of the last iteration */
 	double drawn_at;
-	int turns;	/* of what shows that we are alive */
-	double began_at; /* when the first iterations came */
+	int turns;	/* position of the turning sign */
+	double began_at; /* time of the first iterations */
 	double begun;	 /* their share of the run */
-	long samples;	 /* since then */
-	double line_at;	 /* the plain line before; 0: none yet ... */
-	long line_samples; /* ... and its samples */
-	int tested;	 /* the epoch of the last test; 0: none yet */
+	long samples;	 /* samples since began_at */
+	double line_at;	 /* time of the previous plain line; 0 = none yet */
+	long line_samples; /* samples at line_at */
+	int tested;	 /* epoch of the last test; 0 = none yet */
 	double test_loss, accuracy_pct;
 };
 
-/* when is auto, always or never; rows is where this process prints the run's
- * rows, NULL: nowhere. */
+/* Starts the progress. when: auto, always or never. rows: where this process
+ * prints the run's rows; NULL = nowhere. */
 void progress_start(struct progress *progress, const char *when, int quiet,
 		    const char *target, int epochs, int iterations,
 		    FILE *rows);
 
-/* A row that has been written or saved. Epochs that are over get their line. */
+/* Follows a row that was written or saved. Prints a line at the end of an
+ * epoch. */
 void progress_row(struct progress *progress, double now,
 		  const struct observation *row);
 
-/* Shows where the run is, if it is time to. */
+/* Draws the progress, if it is time to. */
 void progress_draw(struct progress *progress, double now);
 
-/* Words of the caller's instead, and how many seconds are left, about;
- * NAN: not known. */
+/* Draws the caller's text instead, with the estimated seconds left; NAN = not
+ * known. */
 void progress_draw_text(struct progress *progress, double now,
 			const char *text, double left_s);
 
-/* Clears the bar, so that other words can be printed; and nothing more is shown
- * after the end. */
+/* progress_pause() clears the bar, so that other text can be printed.
+ * progress_end() also ends the progress. */
 void progress_pause(const struct progress *progress);
 void progress_end(struct progress *progress);
 

@@ -14,7 +14,7 @@ DEFINE_ROWS(scale_rows, struct scale_row, SCALE_COLUMNS);
 
 enum { ITER, IMAGES, EFFICIENCY, COMMUNICATION, VALUES };
 
-/* What one prediction works on. */
+/* State of a prediction. */
 struct work {
 	const struct scale_times *times;
 	struct scale_point *points;
@@ -50,8 +50,7 @@ static double normal(const struct work *work, uint32_t resample)
 	       cos(2 * PI * uniform(work, resample, 2, 1));
 }
 
-/* As often as fits into count, a time of one of as many runs as there are, each
- * drawn among all of them. */
+/* Draws as many times as were measured: first a run, then one of its times. */
 static void draw(const struct work *work, uint32_t resample)
 {
 	const struct scale_times *times = work->times;
@@ -70,9 +69,8 @@ static void draw(const struct work *work, uint32_t resample)
 	}
 }
 
-/* The expectation of the slowest of as many cores as a point has. By
- * differences of times, so that equal ones give just that one, and more cores
- * are never faster. */
+/* Returns the expected time of the slowest core of a point. Summing differences
+ * of times keeps equal times exact, and more cores never get faster. */
 static double slowest(const struct work *work, size_t point)
 {
 	const double *chances = work->chances + point * (work->count + 1);
@@ -260,8 +258,8 @@ int scale_counts(const struct scale_network *network,
 	       !strcmp(row->hosts, network->sweep->hosts);
 }
 
-/* Of the sweep's first transport with so many ranks the size that is nearest
- * to bytes, but for those that are there already. -1: there is none. */
+/* Adds the size nearest to bytes that is not in near, of the sweep's first
+ * transport with this number of ranks. Returns -1 if there is none. */
 static int add_nearest(const struct scale_network *network, long ranks,
 		       double bytes, struct network_point *near, size_t count)
 {
@@ -281,7 +279,7 @@ static int add_nearest(const struct scale_network *network, long ranks,
 	return least < INFINITY ? 0 : -1;
 }
 
-/* What is added to the point. */
+/* Adds the sweep's time to the point. */
 static int add_swept(const struct scale_network *network, long ranks,
 		     double bytes, struct scale_point *point, struct error *err)
 {
@@ -301,7 +299,7 @@ static int add_swept(const struct scale_network *network, long ranks,
 				 network->sweep->transport, ranks,
 				 network->sweep->transport);
 	point->exposed_s += fit.link.latency_s + bytes / fit.link.bytes_per_s;
-	/* Of three points two are the line's own. */
+	/* Two of three points determine the line. */
 	point->error = fit.error * sqrt(NEAREST / (NEAREST - 2.));
 	return 0;
 }

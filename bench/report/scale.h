@@ -1,20 +1,19 @@
 /*
- * What more cores would bring: predicted from the iterations that one core was
- * measured to take and what an all-reduce costs. Nothing here is measured of
- * several cores.
+ * Predicts the speed of more cores, from the measured iterations of one core
+ * and the cost of an all-reduce. Nothing is measured with several cores.
  *
  * Cores are synchronous: all wait for the slowest one, and then for the sum of
- * the gradients. With F the distribution of the iterations of one core, the
- * slowest of n independent ones takes the expectation of F^n on average; of
+ * the gradients. Let F be the distribution of the iterations of one core. The
+ * slowest of n independent cores takes the expectation of F^n on average. For
  * the sorted times x[1] .. x[N] that is
  *
- *   sum over i of x[i] ((i / N)^n - ((i - 1) / N)^n)
+ * | sum over i of x[i] ((i / N)^n - ((i - 1) / N)^n)
  *
- * (order statistics, as David and Nagaraja 2003, with the empirical F). Where
- * they share c CPUs it is n times the mean over c, if that is more.
+ * (order statistics, as David and Nagaraja 2003, with the empirical F). If the
+ * cores share c CPUs, it is n times the mean over c, if that is more.
  *
- * Cores have the same batch each, whatever their number (weak scaling), all
- * communication is exposed, and the whole update is in an iteration, though
+ * Each core has the same batch size for any number of cores (weak scaling). All
+ * communication is exposed. An iteration contains the whole update, although
  * several cores would share it.
  */
 #ifndef BENCH_REPORT_SCALE_H
@@ -26,59 +25,63 @@
 #include "bench/record/network.h"
 #include "bench/record/run.h"
 
-/* Iterations of one core, by the runs that they are of: run r has those from
- * starts[r] to starts[r + 1]. */
+/* Iterations of one core by run: run r has seconds[starts[r]] up to, but not
+ * including, seconds[starts[r + 1]]. */
 struct scale_times {
 	const double *seconds;
 	const size_t *starts;
 	size_t runs;
 };
 
-/* A number with its 95 % interval. */
+/* A value with its 95 % interval. */
 struct scale_value {
 	double value, low, high;
 };
 
-/* One number of cores: the first three are given. */
+/* A prediction for a number of cores. The caller sets the first three
+ * fields. */
 struct scale_point {
 	long cores;
-	double exposed_s; /* of the communication in an iteration */
-	double error;	  /* standard deviation of that, as a share of it */
+	double exposed_s; /* seconds of exposed communication in an iteration */
+	double error;	  /* standard deviation of exposed_s, relative to it */
 
 	struct scale_value iter_s, images_per_s, efficiency, communication_s;
-	double compute_s; /* of the slowest core */
+	double compute_s; /* seconds until the slowest core has its gradient */
 };
 
 /*
- * Predicts the points. shared_cpus: how many all cores share; 0: each has one.
- * Intervals are those of 1000 resamples of the runs and of the iterations in
- * each (bootstrap, Efron and Tibshirani 1993), drawn by seed alone.
+ * Predicts all points. shared_cpus: CPUs that all cores share; 0 = one per
+ * core. Intervals are from 1000 resamples of the runs and of the iterations in
+ * each (bootstrap, Efron and Tibshirani 1993), drawn with seed. Fails only if
+ * there is no memory.
  */
 int scale_predict(const struct scale_times *times, long batch,
 		  long shared_cpus, unsigned long long seed,
 		  struct scale_point *points, size_t count, struct error *err);
 
-/* A network, as it is asked for. */
+/* The network between cores. */
 struct scale_network {
 	enum network_topology topology;
-	int is_measured; /* instead: sweep has all of it */
-	struct network_link link; /* of a node, all its links together */
-	long node_cores;	  /* cores that have one in common */
-	const struct network_row *sweep; /* of `bench env --network`, or NULL */
+	int is_measured; /* 1: sweep has all costs; topology and link are not
+			    used */
+	struct network_link link; /* link of a node, the sum of all its links */
+	long node_cores;	  /* cores per node */
+	const struct network_row *sweep; /* rows of `bench env --network`, or
+					    NULL */
 	size_t sweep_count;
-	const char *sweep_name; /* its file */
+	const char *sweep_name; /* file of sweep */
 };
 
-/* Whether the row is of the transport and hosts that the sweep begins with;
- * others are of another network. */
+/* Returns 1 if the row has the transport and hosts of the sweep's first row.
+ * Others belong to another network. */
 int scale_counts(const struct scale_network *network,
 		 const struct network_row *row);
 
 /*
- * What an all-reduce of so many bytes costs n cores: that of the network
- * between nodes, and in a node what sweep has for as many ranks, or else
- * nothing. Of a sweep it is the line through the three sizes that are nearest.
- * ERROR_INPUT: sweep does not have so many ranks.
+ * Sets the point's communication for an all-reduce of bytes. It is the
+ * network's between nodes, and within a node the sweep's for as many ranks (0
+ * without a sweep). Times of a sweep are by a line through the three nearest
+ * sizes. Fails with ERROR_INPUT if the sweep lacks this number of ranks.
  */
 int scale_communication(const struct scale_network *network, double bytes,
 			struct scale_point *point, struct error *err);

@@ -38,7 +38,7 @@ static void order_columns(const struct view *view)
 				view->order[column++] = target;
 }
 
-/* What the posts published of the networks that these runs trained. */
+/* Draws the figures that posts published about these networks. */
 static int draw_published(const struct view *view, struct error *err)
 {
 	const struct line *line;

@@ -8,7 +8,7 @@
 
 enum quantity { REACHED, SHARE, SCORE, MEDIAN, EPOCHS, UNTIMED, QUANTITIES };
 
-/* The mean over the finished runs; NAN if one does not know it. */
+/* Returns the mean over the finished runs; NAN if one lacks it. */
 static double mean_untimed(const struct result *cell)
 {
 	const struct result *each;
@@ -23,8 +23,8 @@ static double mean_untimed(const struct result *cell)
 	return known ? sum / known : NAN;
 }
 
-/* Of all runs that might be made, the share in % that reaches the accuracy:
- * its lower bound, rounded down. */
+/* Returns a lower bound, rounded down, of the share of possible runs that reach
+ * the accuracy, in %. */
 static double least_share(const struct accuracy_score *score)
 {
 	const double alpha = .05;
@@ -135,7 +135,7 @@ static void note_score(const struct view *view, const struct line *line)
 			  SCORE_FEWEST);
 }
 
-/* Whether the targets train by the same mathematics. */
+/* Notes whether the targets train by the same mathematics. */
 static void note_mode(const struct view *view, const struct line *line)
 {
 	long batch = CELL_NO_INT;

@@ -1,5 +1,4 @@
-/* What is said at the end of the tables: what each setup was, on which machine
- * and devices, and what did not work. */
+/* Prints the notes after the tables: setups, machine, devices and failures. */
 #include <limits.h>
 #include <stdarg.h>
 #include <string.h>
@@ -14,8 +13,8 @@
 
 #define MOST_EARLIER 4 /* campaigns that are named */
 
-/* What a setup was asked to do is the same in all its runs, but one that was
- * skipped may not know it. */
+/* All runs of a setup have the same settings, but a skipped one may lack
+ * them. */
 const struct run *find_settings(const struct line *line)
 {
 	const struct run *run;
@@ -26,7 +25,7 @@ const struct run *find_settings(const struct line *line)
 	return run;
 }
 
-/* Of its runs: one for each repetition. Empty if none is known. */
+/* Writes the seeds of a line's runs, one per repetition; empty if unknown. */
 static void seeds_text(char *text, size_t size, const struct line *line)
 {
 	long first = CELL_NO_INT, last = CELL_NO_INT;
@@ -112,7 +111,7 @@ int note_once(const struct view *view, struct names *told, const char *format,
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
-	/* Without memory it is told again. */
+	/* Without memory the line is printed again. */
 	if (!text[0] || (names_number(told, text, &ignored) >= 0 &&
 			 told->count == before))
 		return 0;
@@ -175,7 +174,7 @@ static void note_slowdown(const struct view *view, const struct run *run,
 		note_target(view, run, text, told);
 }
 
-/* Of a loss that is scaled. */
+/* Prints the loss scale and the skipped steps. */
 static void note_scale(const struct view *view, const struct run *run,
 		       struct names *told)
 {
@@ -226,7 +225,7 @@ int notes_outcomes(const struct view *view)
 	return count;
 }
 
-/* What has to be said of the post's figures, and which are left out. */
+/* Prints notes about the post's figures, and the figures left out. */
 static void note_post(const struct view *view)
 {
 	const int iter = has_post(view, post_compares_iter);

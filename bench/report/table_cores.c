@@ -1,4 +1,4 @@
-/* Where the time of each core of a run went, and what it learned. */
+/* Prints the time and the loss of each core of a run. */
 #include <math.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 enum kind { WALL, CPU_TIME, SWITCHES, LOSS };
 
-/* Of an epoch: seconds, how often its thread left its CPU, or a mean loss. */
+/* Per epoch: seconds, switches of its thread, or a mean loss. */
 static const struct {
 	const char *head, *phase;
 	enum kind kind;
@@ -37,7 +37,7 @@ struct cores {
 	double sums[GROUP_MAX_SIZE][COLUMNS];
 	long epochs[GROUP_MAX_SIZE];
 	int count;
-	/* Of the epoch that is being read: its rows may end in the middle. */
+	/* Sums of the epoch that is being read: its rows may be incomplete. */
 	double epoch_sums[COLUMNS];
 	long epoch, core;
 };
@@ -125,13 +125,13 @@ static struct extremes extremes_of(const struct cores *cores, int column)
 		found.least = fmin(found.least, value);
 		found.mean += value / cores->count;
 	}
-	/* Of a phase that no core had, and of equal numbers. */
+	/* No core had the phase, or all values are equal. */
 	if (!(found.most > found.least))
 		found.slowest = -1;
 	return found;
 }
 
-/* What a core has most of, and how far the cores are apart. */
+/* Prints the core with the largest value, and the spread over the cores. */
 static void fill_extremes(struct grid *grid, const struct cores *cores,
 			  int column, int at)
 {

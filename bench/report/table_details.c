@@ -1,11 +1,11 @@
-/* What is behind the times: a table for each setup, a row a quantity. */
+/* Prints the details: a table per setup, with a row per quantity. */
 #include <math.h>
 #include <string.h>
 
 #include "bench/report/table_view.h"
 #include "bench/system/text.h"
 
-/* What is not a metric, but a property of the runs. */
+/* A property of the runs that is not a metric. */
 enum property {
 	IS_METRIC,
 	GLOBAL_BATCH,
@@ -18,7 +18,7 @@ static const struct quantity {
 	enum property property;
 	enum metric metric;
 	int decimals;
-	double factor; /* 0: that of the iterations' table */
+	double factor; /* 0 = as in the iterations' table */
 } quantities[] = {
 	{ "parameter updates", IS_METRIC, METRIC_UPDATES, 0, 1 },
 	{ "global batch", GLOBAL_BATCH, 0, 0, 1 },
@@ -116,7 +116,7 @@ static int draw_setup(const struct view *view, const struct line *line,
 	return 0;
 }
 
-/* What is known of the post's runs beside their times. */
+/* Draws the other figures that the post has. */
 static int draw_post(const struct view *view, const char *setup,
 		     struct error *err)
 {
@@ -155,7 +155,7 @@ static double updates_of(const struct result *cell)
 	return cell->values[METRIC_UPDATES].mean;
 }
 
-/* What is not known differs from nothing. line: NULL for any. */
+/* A missing value differs from none. line: NULL = any line. */
 static int differs(const struct results *results, const struct line *line,
 		   double value(const struct result *cell))
 {
@@ -224,7 +224,7 @@ static void note_devices(const struct view *view, const struct line *line)
 	}
 }
 
-/* Which CPUs, and of which hosts; old rows do not say. */
+/* Prints the CPUs and hosts; older rows lack them. */
 static void note_places(const struct view *view, const struct line *line)
 {
 	const struct result *cell;

@@ -305,7 +305,7 @@ static void find_widths(const struct grid *grid, int label, int most)
 		grid->widths[column]--;
 }
 
-/* As many columns side by side as fit, the rest below. */
+/* Draws as many columns side by side as fit, the rest below. */
 static void draw_plain(const struct grid *grid, int color, int most, FILE *out)
 {
 	const int label = label_width(grid);

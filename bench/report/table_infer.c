@@ -1,5 +1,5 @@
-/* A row a target of forward passes alone: how long they take, how many images
- * that is, and the lift in images/s over the first target. */
+/* Prints a table of forward passes with a row per target: their time, images/s,
+ * and the lift in images/s over the first target. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +18,7 @@ int line_is_inference(const struct line *line)
 	return run_is_inference(line->run);
 }
 
-/* What a post has of such forward passes; NULL: none. */
+/* Returns the post with forward passes of the run's batch size, or NULL. */
 static const struct post_network *find_network(const struct run *run)
 {
 	const struct post_network *network = run ? post_network_of(run) : NULL;
@@ -26,7 +26,8 @@ static const struct post_network *find_network(const struct run *run)
 	return network && network->batch == run->batch ? network : NULL;
 }
 
-/* Of a forward pass, of all cores; the test set may have fewer. */
+/* Returns the images of a forward pass of all cores; the test set may have
+ * fewer. */
 static long images_of(const struct run *run)
 {
 	const int has_fewer = run->global_batch != CELL_NO_INT &&
@@ -83,7 +84,8 @@ static void fill_posts(struct grid *grid, const struct post_network *network,
 	}
 }
 
-/* Those that were done: of a run that was interrupted not what was asked. */
+/* Counts the passes that were run: an interrupted run has fewer than asked
+ * for. */
 static struct short_text passes_text(const struct line *line)
 {
 	struct range passes = { 0 };
@@ -96,7 +98,7 @@ static struct short_text passes_text(const struct line *line)
 	return range_text(&passes, "forward pass");
 }
 
-/* Those targets that computed fewer layers than others might. */
+/* Lists the targets that folded layers which others may compute. */
 static void note_folded(const struct view *view, const struct line *line)
 {
 	const struct result *cell;

@@ -1,7 +1,7 @@
 /*
- * Under the first screen's table of a network that a post has trained: what it
- * published, and the same of our targets. Most of them do a few iterations of
- * such networks, so their times are extrapolated, and say so.
+ * Prints a post's figures under the first screen of its network, with ours. Our
+ * runs of such networks usually have a few iterations; their times are
+ * extrapolated and marked so.
  */
 #include <stdio.h>
 
@@ -12,8 +12,8 @@
 
 enum { BATCH, RATE, TIME, FROM, HEADS };
 
-/* Whether a cell's images are all of those that the post's time is for, once
- * or more often. */
+/* Returns 1 if the run trained at least as many images as the post's time is
+ * for. */
 static int is_whole(const struct run *run, const struct post_network *network)
 {
 	return !run_is_cut(run) && run->train_samples != CELL_NO_INT &&

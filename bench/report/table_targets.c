@@ -1,8 +1,5 @@
-/*
- * A row a target, for the first screen: what is odd about these runs, the
- * figures that matter, who is how much faster, and where the rest is. What the
- * terms mean stands there.
- */
+/* Prints the first screen: a row per target, unusual settings, ratios of
+ * speeds, and where the details are, with their terms. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,7 +30,7 @@ static void fill_iteration(char text[GRID_TEXT], const struct stats *stats,
 			 fixed_text(mean, decimals).text);
 }
 
-/* Of a whole epoch, so that targets can be compared. */
+/* Shows a whole epoch, so that targets can be compared. */
 static void fill_epoch(char text[GRID_TEXT], const struct result *cell)
 {
 	const int cut = run_is_cut(cell->run);
@@ -107,7 +104,7 @@ static void cut_text(char *text, size_t size, const struct line *line)
 			    count == 1 && met[0] == 1 && !whole ? "" : "s");
 }
 
-/* Those of all its runs, which a target accuracy may end at different ones. */
+/* Returns the epochs of all runs: a target accuracy may end them early. */
 static struct short_text epochs_text(const struct line *line)
 {
 	struct range epochs = { 0 };
@@ -128,7 +125,7 @@ static int has_extrapolated(const struct line *line)
 	return 0;
 }
 
-/* What was trained, how often, and what the signs behind the numbers are. */
+/* Writes the network, the number of runs, and the meaning of the signs. */
 static void fill_title(const struct view *view, const struct line *line,
 		       struct grid *grid)
 {
@@ -167,7 +164,7 @@ static int draw_setup(const struct view *view, const struct line *line,
 	return 0;
 }
 
-/* What is not clean is cleaned with the line that it is in. */
+/* Prints a paragraph; print_line() cleans it. */
 static void print_paragraph(const struct view *view, const char *text)
 {
 	print_line(view->out, view->options, "", "%s", text);
@@ -205,12 +202,12 @@ static struct stats ratio_of(const struct result *cell,
 			    base->values[METRIC_RATE].mean);
 }
 
-/* What is said of how fast the targets of a line are, and what is not. */
+/* Statements about the speed of a line's targets. */
 struct claims {
 	char made[1536];    /* "cpu-8 is 1.84 times as fast as cpu-1, ..." */
 	char refused[1024]; /* "cpu-8, opencl, since cpu-1 was disturbed" */
-	char names[512];    /* that come into refused next */
-	struct doubt doubt; /* of these */
+	char names[512];    /* names for the next part of refused */
+	struct doubt doubt; /* doubt about names */
 };
 
 /* "opencl (PoCL, 2 CPUs)" */
@@ -318,7 +315,7 @@ static void print_ratios(const struct view *view, const struct line *line)
 		print_devices(view, line);
 }
 
-/* What the title cannot say of this run alone; returns how many lines. */
+/* Prints warnings about a run that its title lacks; returns their number. */
 static int warn_run(const struct view *view, const struct run *run,
 		    struct names *told)
 {

@@ -1,5 +1,5 @@
-/* The post's three tables: the loop, an iteration and an epoch, with what these
- * times cover, how sure they are and what they are made of. */
+/* Prints the post's three tables: the loop, an iteration and an epoch. Notes
+ * say what these times cover, how certain they are, and list their parts. */
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -11,7 +11,7 @@ static const struct timing {
 	enum metric metric, estimate; /* measured; on a host with more CPUs */
 	const char *title, *cut, *per; /* cut: what cut epochs are called */
 	post_compares *compares; /* with the post's */
-	/* Of its figures; the loop has no spread. */
+	/* Offsets in struct post_figure; the loop has no spread. */
 	size_t post_value, post_spread;
 } timings[] = {
 	{ METRIC_LOOP, METRIC_MODEL_LOOP, "Training loop",
@@ -256,10 +256,8 @@ static void note_covered(const struct view *view, enum metric metric)
 			  plus_minus(view->options));
 }
 
-/*
- * Up to so many cores the estimate was within 10 % of what was measured on a
- * host with a free CPU for each: results/README.md says where.
- */
+/* Up to this number of cores, the estimate was within 10 % of a measurement on
+ * a host with a free CPU per core: see results/README.md. */
 #define ESTIMATE_CHECKED_CORES 2
 
 static void note_estimate(const struct view *view)
@@ -283,7 +281,7 @@ static int shows_quartiles(const struct results *results, enum metric metric)
 	return 0;
 }
 
-/* What a run consists of, in columns of runs.csv, and what of it is known. */
+/* Parts of a run, in columns of runs.csv. */
 enum { UNACCOUNTED = 4, TOTAL, WARMUP, PARTS };
 
 static const struct {
@@ -303,7 +301,7 @@ static double part_of(const struct run *run, int part)
 	return cell_real(row_column(&run_rows, part_names[part].column), run);
 }
 
-/* Whether the driver had cached what it compiled. */
+/* 1 if the driver had the kernels in its cache. */
 static const char *const kernel_states[] = { "cold", "warm" };
 enum { KERNEL_STATES = 2 };
 

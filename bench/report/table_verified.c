@@ -1,7 +1,7 @@
 /*
- * What the runs of a setup show of each other's correctness, and what they do
- * not: targets that begin alike have the same first loss, and the cores of a
- * target end with equal parameters. Gradients are held by bench verify alone.
+ * Prints what the runs of a setup verify. Targets that begin alike have equal
+ * first losses. The cores of a target end with equal parameters. Only bench
+ * verify compares gradients.
  */
 #include <math.h>
 #include <stdio.h>
@@ -31,9 +31,9 @@ static int computes(const struct result *cell)
 	       strncmp(cell->run->target, "null", strlen("null")) != 0;
 }
 
-/* Have the first iterations of both the same parameters, samples and masks? A
- * batch norm has statistics of its own on each core, and so has the data set
- * fake a batch. */
+/* Returns 1 if the first iterations of both have equal parameters, samples and
+ * masks. In batch norms each core has its own statistics, and in data set fake
+ * its own batch. */
 static int begin_alike(const struct run *first, const struct run *second)
 {
 	const int by_core = first->buffers_hash[0] ||
@@ -114,7 +114,7 @@ static struct verified find_verified(const struct line *line)
 			continue;
 		verified.targets++;
 		add_loss(&verified, cell);
-		/* Else the run would have failed. */
+		/* Otherwise the run would have failed. */
 		if (cell->run->cores > 1 && cell->run->parameters_hash[0])
 			text_list(verified.cores, sizeof(verified.cores), "",
 				  ", ", "%s", cell->run->target);
@@ -124,8 +124,8 @@ static struct verified find_verified(const struct line *line)
 
 #define MOST_COMMANDS 4
 
-/* What bench verify compares in each of its commands, such as " cpu opencl:1":
- * a command takes a backend once. What does not fit is left out. */
+/* Targets for commands of bench verify, such as " cpu opencl:1": a command
+ * takes a backend once. Targets beyond the room are left out. */
 struct to_verify {
 	char targets[MOST_COMMANDS][200];
 };

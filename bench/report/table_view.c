@@ -231,7 +231,7 @@ const char *setup_name(const struct line *line)
 	return run_setup_name(line->run);
 }
 
-/* Behind the name of a setup, what a line has of it: ", run 2". */
+/* Writes the suffix of a setup's name: ", run 2". */
 static void line_suffix(const struct line *line, char suffix[SUFFIX_SIZE])
 {
 	suffix[0] = '\0';
@@ -306,7 +306,7 @@ void view_fill_metric(const struct view *view, const struct grid *grid, int row,
 	for (int c = 0; (cell = next_column(view, line, &c));) {
 		const struct stats *stats = &cell->values[metric];
 		struct grid_cell *to = grid_at(grid, row, c - 1);
-		/* What is counted has no spread to show. */
+		/* Counts have no spread. */
 		const double spread = stats->count > 1 && format.decimals ?
 					      stats->std * factor : NAN;
 
@@ -318,8 +318,8 @@ void view_fill_metric(const struct view *view, const struct grid *grid, int row,
 		else
 			format_spread(to->text, stats->mean * factor, spread,
 				      format.decimals, view->options);
-		/* What was cut short does not compete, nor does one run alone:
-		 * nothing is known of how far apart its like are. */
+		/* A run that was cut short cannot be the best, nor can a single
+		 * run: the spread between runs is not known. */
 		if (!line_is_setup(line) || line->repetitions == 1 ||
 		    cell->outcome != OUTCOME_OK)
 			continue;
