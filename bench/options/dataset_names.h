@@ -1,4 +1,4 @@
-/* What --dataset chooses from. */
+/* The choices of --dataset. */
 #ifndef BENCH_OPTIONS_DATASET_NAMES_H
 #define BENCH_OPTIONS_DATASET_NAMES_H
 

@@ -1,13 +1,15 @@
-/* A command line for a bench that is started, from the options of this one. */
+/* Makes a command line for another bench from this one's options. */
 #ifndef BENCH_OPTIONS_FORWARD_H
 #define BENCH_OPTIONS_FORWARD_H
 
 #include "bench/options/options.h"
 
 /*
- * argv for `PROGRAM VERB ARGUMENT` with every option that the verb knows and
- * `bench run` or `bench check` as well, and the extra words (up to a NULL) at
- * the end. One block for free(). program is NULL for this one.
+ * Returns argv for `PROGRAM VERB ARGUMENT`. It has all options that both the
+ * verb and `bench run` or `bench check` support, and then the extra words,
+ * which end with NULL. program may be NULL: this program. The caller frees the
+ * one block. Returns NULL with ERROR_USAGE if a word is too long, or if there
+ * is no memory.
  */
 char **forward_options(const struct options *options, const char *program,
 		       enum verb verb, const char *argument,

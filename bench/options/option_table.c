@@ -11,7 +11,7 @@
 
 /* The values that an option may have. */
 #define RANGE(from, to) .least = (from), .most = (to)
-/* As many bytes as the column of a run has room for. */
+/* As many bytes as the run's column has room for. */
 #define BYTES_OF(column) RANGE(1, sizeof(((struct run *)NULL)->column) - 1)
 #define ONE_OF(...) .choices = { __VA_ARGS__ }
 #define ITS_NAME(name, summary) name,

@@ -185,13 +185,14 @@ int option_set(struct options *options, const struct option_row *row,
 	}
 }
 
-/* What getopt wants: short letters and long names of this verb's options. */
+/* Makes getopt's lists: short letters and long names of this verb's options. */
 static void describe_options(enum verb verb, struct option *longs,
 			     char *letters)
 {
 	int count = 0;
 
-	/* Colon first: a missing argument is told from an unknown option. */
+	/* Colon first: it distinguishes a missing argument from an unknown
+	 * option. */
 	*letters++ = ':';
 	for (int i = 0; i < option_row_count; i++) {
 		const struct option_row *row = &option_rows[i];
@@ -251,7 +252,7 @@ static int explain_withdrawn(const char *name, struct error *err)
 	return 0;
 }
 
-/* Options of the verb that begin so, of which getopt could not choose one. */
+/* Refuses a prefix of several options of the verb. */
 static int refuse_ambiguous(enum verb verb, const char *tried, size_t length,
 			    struct error *err)
 {
@@ -271,7 +272,7 @@ static int refuse_ambiguous(enum verb verb, const char *tried, size_t length,
 			  (int)length, tried, names);
 }
 
-/* Whether the option tried is this one: -x, or --name up to a '='. */
+/* Returns 1 if tried is this option: -x, or --name up to a '='. */
 static int is_tried(const struct option_row *row, const char *tried)
 {
 	const size_t length = strcspn(tried, "=");
@@ -282,7 +283,7 @@ static int is_tried(const struct option_row *row, const char *tried)
 		       row->letter && row->letter == tried[1];
 }
 
-/* What the verb has in place of another's option, or NULL. */
+/* Returns the verb's replacement for another verb's option, or NULL. */
 static const char *find_counterpart(enum verb verb,
 				    const struct option_row *row)
 {
@@ -291,8 +292,8 @@ static const char *find_counterpart(enum verb verb,
 		       NULL;
 }
 
-/* Says which verbs know the option, or which of the verb's own was meant.
- * tried is as it was typed, or a letter behind a '-'. */
+/* Refuses an option: names the verbs that support it, or a similar one. tried
+ * is the word as typed, or a letter after a '-'. */
 static int not_an_option(enum verb verb, const char *tried, struct error *err)
 {
 	const int length = (int)strcspn(tried, "=");
@@ -469,8 +470,8 @@ static int parse_rest(struct options *options, int argc, char **argv,
 	return 0;
 }
 
-/* Whether a campaign started this process: its file for the run is one of its
- * own process (bench/launch/child.c), where a user has a path. */
+/* Returns 1 if a campaign started this process: its run file is then in the
+ * campaign's process (bench/launch/child.c), which no user writes. */
 static int has_parent(const struct options *options)
 {
 	int length = 0;
