@@ -21,8 +21,7 @@
 #include "bench/system/terminal.h"
 #include "bench/verify/verify.h"
 
-/* What each verb does: it prints to out, notes to log, and returns an exit
- * code, or -1 and err. */
+/* The commands, as in bench/commands/commands.h. */
 static const struct {
 	verb_command *run;
 	int opens_devices; /* in this process */
@@ -64,7 +63,7 @@ static int restart_if_needed(const struct options *options, char **argv,
 	return 0;
 }
 
-/* Whether a device may have been at work for a verb that computes. */
+/* Returns 1 if the verb computes and may have used a device. */
 static int used_device(const struct options *options)
 {
 	const struct backend *backend;
@@ -105,13 +104,14 @@ static int run(struct options *options, int argc, char **argv, FILE *log,
 	}
 	if (outputs_check(options, err))
 		return err->kind;
-	/* What is started inherits it, whether or not it knows the option. */
+	/* Child processes inherit the set, whether or not they support the
+	 * option. */
 	if (options->cpus && cpus_restrict(options->cpus, err))
 		return err->kind;
 	/* Another host has CPUs of its own. */
 	if (!options->hosts)
 		options->cpus = NULL;
-	/* Likewise. */
+	/* Child processes inherit it. */
 	if (options->plugin && plugin_choose(options->plugin, err))
 		return err->kind;
 	options->plugin = NULL;
@@ -122,9 +122,9 @@ static int run(struct options *options, int argc, char **argv, FILE *log,
 }
 
 /*
- * A file that we open must not be taken for a standard one that was closed:
- * messages would go into it. What is put in place cannot be written as standard
- * output, so that lost results are noticed.
+ * Opens /dev/null for standard files that are closed: otherwise a file of ours
+ * would take their number and get messages. The replacement of standard output
+ * is not writable, so that lost results are noticed.
  */
 static void keep_standard_files(void)
 {

@@ -104,7 +104,7 @@ static int exit_code(const struct check *check, enum gate_verdict worst)
 	return endings[worst].rank && fails ? ERROR_NO_VERDICT : 0;
 }
 
-/* The verdict stands, and is told, even if the table cannot be written. */
+/* The verdict is printed even if the table cannot be written. */
 static int conclude(struct check *check, struct judged *rows, FILE *out,
 		    FILE *log, struct error *err)
 {

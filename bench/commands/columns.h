@@ -1,4 +1,5 @@
-/* `bench table --columns`: results/README.md, from the tables of columns. */
+/* `bench table --columns`: prints results/README.md from the tables of
+ * columns. */
 #ifndef BENCH_COMMANDS_COLUMNS_H
 #define BENCH_COMMANDS_COLUMNS_H
 

@@ -13,7 +13,7 @@
 
 enum { SIDES = 2 };
 
-/* A campaign, its numbers, and what it is called. */
+/* A campaign, its numbers and its name. */
 struct campaign_side {
 	struct campaign campaign;
 	struct results results;
@@ -42,7 +42,7 @@ static int side_load(struct campaign_side *side, const char *path,
 	return 0;
 }
 
-/* The labels may be the same, or not be there. */
+/* The labels may be equal or empty. */
 static void tell_apart(struct campaign_side sides[SIDES],
 		       const struct options *options)
 {

@@ -71,8 +71,8 @@ static void offer_argument(FILE *out, const struct argument *argument,
 	}
 }
 
-/* Where the last word stands: after an option that takes it, or at a place
- * among the arguments. */
+/* Position of the last word: after an option that takes it, or among the
+ * arguments. */
 struct position {
 	const struct option_row *option;
 	int arguments, only_arguments;
@@ -102,7 +102,7 @@ static struct position find_position(const char *const *words, int count)
 	return position;
 }
 
-/* The argument at a place; the last one may be that of all later places. */
+/* Finds the argument at a place; the last one may repeat. */
 static int find_argument(enum verb verb, int place, struct argument *argument)
 {
 	int at = place;

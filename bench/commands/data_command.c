@@ -90,10 +90,8 @@ static int data_list(const struct dataset_known *only, const char *dir,
 	return 0;
 }
 
-/*
- * Compares the files with those of known; NULL stands for the set that most
- * of them are of.
- */
+/* Compares the files with the hashes of known. If known is NULL, uses the set
+ * that most files belong to. */
 static int check_place(struct dataset_place *place,
 		       const struct dataset_known *known, FILE *out,
 		       struct error *err)

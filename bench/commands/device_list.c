@@ -9,12 +9,12 @@
 #include "bench/system/cpus.h"
 #include "bench/system/interrupt.h"
 
-/* What the process that asks is given, and leaves. */
+/* Input and result of the child process. */
 struct listing {
 	const struct backend *backend;
 	struct device_info list[DEVICE_LIST_MOST];
 	int count;
-	int has_begun; /* the process got so far */
+	int has_begun; /* 1: the child process has started */
 };
 
 static int list_own(struct group *group, void *context, struct error *err)

@@ -21,7 +21,7 @@
 #define MOST_PLATFORM 60 /* characters of its name and version */
 #define GIB (1024. * 1024 * 1024)
 
-/* What only devices with a platform of their own tell. */
+/* Prints properties that only devices with a platform have. */
 static void print_platform(FILE *out, const struct backend *backend,
 			   const struct device_info *info)
 {
@@ -45,8 +45,8 @@ static void print_more(FILE *out, const char *what, const char *text)
 	terminal_print_line(out, line, 17);
 }
 
-/* A platform's name and version, as many of its words as a line has room for:
- * drivers add what they were built with. */
+/* Prints a platform's name and version, cut to words that fit: drivers append
+ * their build options. */
 static void print_version(FILE *out, const char *platform)
 {
 	char words[MOST_PLATFORM + 8] = "";
@@ -73,7 +73,7 @@ static void print_device(FILE *out, const struct backend *backend, int index,
 {
 	char name[48];
 
-	/* What stands for a platform without devices cannot be chosen. */
+	/* The entry of a platform without devices cannot be chosen. */
 	if (backend->list && info->type[0])
 		snprintf(name, sizeof(name), "%s:%d", backend->name, index);
 	else
@@ -139,7 +139,7 @@ int devices_command(const struct options *options, FILE *out, FILE *log,
 	return 0;
 }
 
-/* The CPU libraries that a backend brings, as its device tells them. */
+/* Prints the CPU libraries of backends, as their devices report them. */
 static int print_libraries(FILE *out, struct error *err)
 {
 	const struct backend *backend = NULL;
@@ -166,8 +166,8 @@ static int print_libraries(FILE *out, struct error *err)
 	return 0;
 }
 
-/* Whether each of this tree is there, and who brings what is not. -1: there is
- * no memory to try one. */
+/* Prints which plug-ins of this tree exist, and the packages of the others.
+ * Returns -1 if there is no memory. */
 static int print_plugins(FILE *out, struct error *err)
 {
 	for (const struct plugin_known *known = plugins_known; known->name;
@@ -266,8 +266,8 @@ static void print_count(char *text, size_t size, long count)
 			 count / 1000 % 1000, count % 1000);
 }
 
-/* About what one core of it takes. The images are those of a set as large as
- * MNIST, so that none has to be there. */
+/* Estimates the memory of one core. The data set is assumed to be as large as
+ * MNIST, so that none is needed. */
 static int estimate_memory(const struct model *model, double *bytes,
 			   struct error *err)
 {

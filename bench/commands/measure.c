@@ -29,7 +29,7 @@ static const char *on_off(int value)
 
 #define COPY(field, text) snprintf(field, sizeof(field), "%s", text)
 
-/* What was asked for; known before anything is opened. */
+/* Fills the columns that are known before anything is opened. */
 static void describe_request(struct run *run, const struct target *target,
 			     const struct training *training,
 			     const struct options *options)
@@ -125,7 +125,7 @@ static void describe_failure(struct training_outcome *outcome,
 {
 	struct run *run = &outcome->run;
 
-	/* What could not be written beside the rows takes nothing from them. */
+	/* A failure to write other files does not invalidate the rows. */
 	COPY(run->status, err->kind == ERROR_STOPPED ? "partial" :
 			  err->kind == ERROR_OUTPUT && outcome->is_complete ?
 						       "ok" : "error");
@@ -168,8 +168,8 @@ static int launch(const struct target *target, struct training *training,
 		       options->quiet, target->name, training->recipe.epochs,
 		       training->iterations, out);
 	csv_write_header(out, &observation_rows);
-	/* Who does not listen any more need not be measured for: a parent may
-	 * have ended before we asked to end with it. */
+	/* Stops if nobody reads the rows: a parent may have ended before this
+	 * process asked to end with it. */
 	if (fflush(out))
 		return recorder_refuse_rows(err);
 	if (backend_holds(target->backend) && !training->resident)
@@ -232,7 +232,8 @@ out:
 	return failed;
 }
 
-/* What a run begins with that has no file of weights. -1: no memory. */
+/* Makes the initial weights of a run without a file. Returns -1 if there is no
+ * memory. */
 static int seed_weights(const struct training *training,
 			struct weights *weights)
 {
@@ -246,8 +247,8 @@ static int seed_weights(const struct training *training,
 }
 
 /*
- * Makes the training one of the folded network and its weights, which are made
- * of those in weights, or of seeded ones; nothing where no norm folds.
+ * Replaces the training's network and weights by folded ones, made from weights
+ * or from seeded ones. Does nothing if no norm folds.
  */
 static int fold(struct training *training, struct folded_model *folded,
 		struct weights *weights, struct error *err)
@@ -332,8 +333,8 @@ static int check_files(const struct options *options,
 	return 0;
 }
 
-/* Opens the plug-in of the transport, and joins the other cores, if they are
- * not ours to start. A parent ends those that never meet, and is told. */
+/* Opens the transport's plug-in and joins the other cores, unless this process
+ * starts them. Reports to the parent that they have met. */
 static int open_transport(struct target *target, struct training *training,
 			  struct training_outcome *outcome,
 			  const struct options *options, FILE *log,
@@ -358,7 +359,7 @@ static int open_transport(struct target *target, struct training *training,
 static void leave(const struct target *target, const struct options *options,
 		  int failed, int is_launched, FILE *log, struct error *err)
 {
-	/* Else a parent says it. */
+	/* Otherwise a parent prints it. */
 	const int says = failed && !options->has_parent && !ranks_own(target);
 
 	if (says)
@@ -393,7 +394,7 @@ static int measure_target(const struct options *options, FILE *out, FILE *log,
 		process_end_with_parent();
 	interrupt_install(options->has_parent);
 	outcome.process = (struct measured_process){
-		/* So does a core that is a process. */
+		/* A core that is a process is patient too. */
 		.patient = options->has_parent || !training.one_process,
 		.log = options->verbose ? log : NULL,
 		.profile_log = log,

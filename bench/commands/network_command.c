@@ -16,7 +16,7 @@
 
 #define MOST_TARGETS 24
 
-/* Those that were asked for, and their rows. */
+/* The requested targets and their rows. */
 struct networks {
 	struct target targets[MOST_TARGETS];
 	struct network_row rows[MOST_TARGETS][ALLREDUCE_SIZES];
@@ -41,7 +41,7 @@ static int add_target(struct networks *networks, const char *name,
 	return 0;
 }
 
-/* Of 2, 4 and 8 cores, by each transport that is here. */
+/* Adds 2, 4 and 8 cores by each transport that exists. */
 static int add_usual(struct networks *networks, const struct options *options,
 		     FILE *log, struct error *err)
 {

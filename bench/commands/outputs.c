@@ -93,7 +93,7 @@ static int see(struct files *files, const char *user, int in_folder,
 			       refuse(files, other, file.path, why);
 }
 
-/* What bench run, check and scale leave in a folder of results. */
+/* Adds the files that bench run, check and scale write to a results folder. */
 static int see_folder(struct files *files, const char *user, const char *folder)
 {
 	static const char *const names[] = {
@@ -165,8 +165,7 @@ static const char *value_of(const struct files *files,
 	const char *value =
 		*(const char *const *)((const char *)options + row->offset);
 
-	/* What goes to standard output, or wherever a descriptor leads, is
-	 * added there. */
+	/* Output to standard output, or to a descriptor, is appended. */
 	return value && files->writes &&
 			       (file_is_special(value) ||
 				(!strncmp(row->name, "export-", 7) &&
@@ -216,7 +215,7 @@ static int is_below(const char *path, const char *folder)
 	return !strncmp(path, real, length) && path[length] == '/';
 }
 
-/* Files of data sets are told by their names, wherever they are looked for. */
+/* Recognises files of data sets by name, wherever they are searched. */
 static int is_data(const char *path, const struct options *options)
 {
 	char real[PATH_MAX], folder[PATH_MAX], known[PATH_MAX];
@@ -267,7 +266,7 @@ static int see_standard(const struct files *files)
 	return 0;
 }
 
-/* Returns 1 if the first columns are those of runs.csv or observations.csv. */
+/* Returns 1 if the first columns are as in runs.csv or observations.csv. */
 static int has_runs(const char *path)
 {
 	static const char runs[] = "schema,run_id,campaign_id,";

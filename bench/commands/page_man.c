@@ -41,7 +41,7 @@ static int print_word(FILE *out, const char *word, int length)
 	return columns;
 }
 
-/* Words after those that took columns up to column; returns where they end. */
+/* Prints words from a column on; returns the column of their end. */
 static int print_words(FILE *out, int column, const char *text)
 {
 	while (*text) {
@@ -152,7 +152,7 @@ static void print_verbs(FILE *out)
 	}
 }
 
-/* Who has the option. */
+/* Prints the verbs that have the option. */
 static void print_verbs_of(FILE *out, const struct option_row *row)
 {
 	const char *names[VERB_COUNT];

@@ -49,7 +49,7 @@ static void print_name(FILE *out, const char *path)
 	fprintf(out, "%s\n", text);
 }
 
-/* What a printer of rows is given. */
+/* Context of a printer of rows. */
 struct plot_request {
 	const struct picture *picture;
 	const struct plot *plot;
@@ -80,7 +80,7 @@ static int write_data(struct drawing *drawing, struct error *err)
 	return plot_write_scripts(drawing->work, err);
 }
 
-/* The whole of what gnuplot wrote, with a NUL behind it. */
+/* Reads gnuplot's whole output and adds a NUL. */
 static int read_svg(const char *path, struct plot_svg *svg, struct error *err)
 {
 	FILE *in = fopen(path, "rbe");
@@ -238,7 +238,7 @@ static int plot_campaign(const struct options *options,
 	drawing->folder = options->out ? options->out : options->arguments[0];
 	drawing->out = out;
 	drawing->log = log;
-	/* gnuplot is ended with us, however often we are told. */
+	/* gnuplot ends with this process, after any number of signals. */
 	interrupt_install(1);
 	/* With one that it does not have, it fails before any script. */
 	process_unset("GNUTERM");

@@ -34,9 +34,10 @@ struct campaign_work {
 	int named; /* targets were asked for by name */
 	int missing[MOST_TARGETS]; /* already reported */
 	struct campaign campaign;
-	size_t started; /* runs, those that the folder had included */
+	size_t started; /* number of runs, including runs that the folder had
+			   before */
 	int worst;	    /* exit code so far */
-	struct error first; /* that it comes from */
+	struct error first; /* cause of worst */
 };
 
 static void note_failure(struct campaign_work *work, int code,
@@ -72,7 +73,7 @@ static int plan_targets(struct campaign_work *work, struct error *err)
 		if (ranks_check_launcher(&work->targets[i], options->hosts,
 					 err))
 			return -1;
-		/* What is passed on to a process is given there. */
+		/* The child gets values that this process has resolved. */
 		if (options->verb == VERB_INFER &&
 		    !option_is_given(options, option_find("warmup")))
 			work->own[i].warmup = 1;
@@ -87,7 +88,7 @@ static int plan_targets(struct campaign_work *work, struct error *err)
 			return -1;
 	}
 	work->target_count = count;
-	/* Of one seed, twice would count as a repetition. */
+	/* Two equal targets would count as repetitions. */
 	if (target_refuse_twice(work->targets, count, "--repeat", err) ||
 	    target_options_check(options, work->targets, count,
 				 options->quiet ? NULL : work->log, err))
@@ -118,8 +119,8 @@ static void print_time(double seconds, char *text, size_t size)
 		snprintf(text, size, "about %.*f min", minutes < 10, minutes);
 }
 
-/* What a test takes, in samples of training, of which a test sample is taken
- * for a third. */
+/* Returns the work of a test in training samples; a test sample counts a
+ * third. */
 static double test_work(const struct training *training)
 {
 	const double all = training->dataset->test.count;
@@ -153,7 +154,7 @@ static void note_whole_test(const struct campaign_work *work)
 	}
 }
 
-/* Of all processes, from what one did of a few iterations. */
+/* Estimates all processes from a few iterations of one. */
 static double estimate(const struct run *run, const struct options *given,
 		       const struct training *training)
 {
@@ -190,10 +191,9 @@ static void print_plan(const struct campaign_work *work, int t,
 }
 
 /*
- * Writes a line to out: what training target with these options would be,
- * about how long it would take and in how much memory, from a few iterations
- * in a process of its own. The seconds are added to all_s. A target that fails
- * adds nothing, and is an error where it was named.
+ * Writes a line to out: the training of a target, its estimated time and
+ * memory, from a few iterations in a child process. Adds the seconds to *all_s.
+ * A target that fails adds nothing; it is an error if the user named it.
  */
 static int dry_run(struct campaign_work *work, int t, double *all_s,
 		   struct error *err)
@@ -219,7 +219,7 @@ static int dry_run(struct campaign_work *work, int t, double *all_s,
 	if (training->infers)
 		options.count = DRY_STEPS;
 	options.warmup = 1;
-	/* What brings the global batch, and cannot be without tests. */
+	/* A target accuracy sets the global batch and requires tests. */
 	options.test = given->target_accuracy >= 0;
 	options.trace = NULL;
 	if (child_measure(&result, &request, &ignoring, err))
@@ -279,8 +279,8 @@ static int check_memory(struct campaign_work *work, double rows,
 	return 0;
 }
 
-/* What targets make of the data set, and whether it fits into memory: found
- * before a campaign is begun. Each child loads its own. */
+/* Plans with the data set, and checks memory, before the campaign starts. Each
+ * child loads the data set itself. */
 static int plan_data(struct campaign_work *work, struct error *err)
 {
 	const struct options *options = work->options;
@@ -344,7 +344,7 @@ static void check_result(struct campaign_work *work,
 	note_failure(work, err.kind, &err);
 }
 
-/* What the campaign found in its folder, and changed: not even -q hides it. */
+/* Prints the campaign's notice about its folder; -q does not hide it. */
 static void print_notice(struct campaign_work *work)
 {
 	char *notice = work->campaign.notice;
@@ -396,7 +396,7 @@ static int run_once(struct campaign_work *work, int t, long round, int more,
 	return failed;
 }
 
-/* What was not reached has a row that says so, and none of anything else. */
+/* A run that was not started gets a row in runs.csv with status skipped. */
 static int skip_once(struct campaign_work *work, int t, struct error *err)
 {
 	struct child_result result = { .exit_code = 128 + interrupt_signal() };
@@ -427,7 +427,8 @@ static void run_all(struct campaign_work *work)
 
 		if (failed)
 			note_failure(work, err.kind, &err);
-		/* Of what was repeated the tables say how often. */
+		/* Later rounds need no rows: tables show the number of
+		 * repetitions. */
 		if (interrupt_signal() && n + 1 >= work->target_count)
 			return;
 	}

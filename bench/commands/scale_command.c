@@ -14,10 +14,10 @@
 #include "bench/system/text.h"
 
 /*
- * A pod of TPU v3: 1024 chips of two cores, a 2-D torus, whose links take
- * 340 TB/s together (cloud.google.com/tpu/docs/v3; four a chip at 656 Gbit/s,
- * as Jouppi et al. 2020, Commun. ACM 63:7, have it). The latency of a link is
- * not published: 1 us is assumed.
+ * A pod of TPU v3: 1024 chips with two cores each on a 2-D torus. Its links
+ * have 340 TB/s together (cloud.google.com/tpu/docs/v3), four per chip at 656
+ * Gbit/s (Jouppi et al. 2020, Commun. ACM 63:7). The latency of a link is not
+ * published: 1 us is assumed.
  */
 #define POD_CORES 2048
 #define POD_NODE_CORES 2
@@ -35,8 +35,8 @@ struct scaling {
 	long most_cores;
 	struct table_options table;
 
-	/* Of one setup. */
-	const struct run *run; /* its one core's first */
+	/* The current setup: */
+	const struct run *run; /* first run of its one-core target */
 	double *seconds;
 	size_t *starts, run_count;
 	struct scale_point points[MOST_POINTS];
@@ -110,7 +110,7 @@ static int find_network(struct scaling *scaling, struct error *err)
 	return 0;
 }
 
-/* The iterations of a run that count, behind those that are there. */
+/* Appends the iterations of a run that count. */
 static void add_times(struct scaling *scaling, const struct run *run)
 {
 	size_t count, at = scaling->starts[scaling->run_count];
@@ -125,7 +125,7 @@ static void add_times(struct scaling *scaling, const struct run *run)
 		scaling->starts[++scaling->run_count] = at;
 }
 
-/* Of all runs of the target that were finished. */
+/* Collects the times of all finished runs of the target. */
 static int gather_times(struct scaling *scaling, const struct result *base,
 			size_t most, struct error *err)
 {
@@ -146,8 +146,8 @@ static int gather_times(struct scaling *scaling, const struct result *base,
 			 "timed; --sync step times each", scaling->run->target);
 }
 
-/* Twice as many; or of a network that is measured, those that come next in the
- * rows that count, and 0 behind the last. */
+/* Returns twice as many cores. For a measured network, returns the next larger
+ * number in its rows, or 0 after the last. */
 static long next_cores(const struct scaling *scaling, long cores)
 {
 	const struct scale_network *network = &scaling->network;
@@ -192,7 +192,7 @@ static int predict(struct scaling *scaling, struct error *err)
 			     scaling->points, scaling->count, err);
 }
 
-/* What the rows of a setup have in common. */
+/* Fills the columns that are equal in all rows of a setup. */
 static struct scale_row describe(const struct scaling *scaling)
 {
 	const struct scale_network *network = &scaling->network;

@@ -12,7 +12,7 @@
 #include "bench/system/terminal.h"
 #include "bench/system/words.h"
 
-/* Those of the folders' checks. */
+/* Reads the verdicts of the folders' checks. */
 static int read_verdicts(struct verdicts *verdicts,
 			 const struct options *options, struct error *err)
 {
@@ -22,7 +22,7 @@ static int read_verdicts(struct verdicts *verdicts,
 	return 0;
 }
 
-/* Are there runs besides the processes of checks? */
+/* Returns 1 if there are runs other than processes of checks. */
 static int has_results(const struct campaign *campaign)
 {
 	for (size_t i = 0; i < campaign->run_count; i++)
@@ -52,7 +52,7 @@ static int print_runs(const struct campaign *campaign,
 	return export_write(campaign, options, table, out, err);
 }
 
-/* The verdicts of checks, and the runs beside them, if there are any. */
+/* Prints the verdicts of checks, and the other runs if there are any. */
 static int print_both(const struct options *options,
 		      const struct campaign *campaign,
 		      const struct table_options *table, FILE *out, FILE *log,
