@@ -2,13 +2,13 @@
 
 #include <stddef.h>
 
-/* Of each thread its own: a core is told what it asked for, and no other.
- * Volatile, since a compiler that sees all files at once (-flto) knows that
- * malloc changes no variable of ours, and would not read it again. */
+/* One count per thread: a core counts its own calls only. Volatile, since a
+ * compiler that sees all files at once (-flto) assumes that malloc does not
+ * change our variables, and would not read it again. */
 static _Thread_local volatile long count;
 
-/* The linker gives these names; the real functions are those that there were,
- * be it of a sanitizer or of what was loaded before. */
+/* The linker defines these names. The real functions are a sanitizer's, or
+ * belong to a library that was loaded before. */
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t number, size_t size);
 void *__real_realloc(void *memory, size_t size);

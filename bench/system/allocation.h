@@ -1,14 +1,14 @@
 /*
- * How often this program has asked for memory: what a step should never do.
+ * Counts the allocations of this program: a step should make none.
  *
- * The linker sends what our own objects ask of malloc, calloc, realloc,
- * aligned_alloc and posix_memalign through allocation.c (WRAPPED in the
- * Makefile). What libraries ask for by themselves is theirs, and not counted.
+ * The linker redirects calls of malloc, calloc, realloc, aligned_alloc and
+ * posix_memalign in our objects to allocation.c (WRAPPED in the Makefile).
+ * Calls inside libraries are not counted.
  */
 #ifndef BENCH_SYSTEM_ALLOCATION_H
 #define BENCH_SYSTEM_ALLOCATION_H
 
-/* By the calling thread so far, whether it got the memory or not. */
+/* Returns the calls by the calling thread so far, including failed ones. */
 long allocation_count(void);
 
 #endif

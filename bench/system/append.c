@@ -18,10 +18,10 @@
 enum {
 	MODE = 0666,	    /* less the umask */
 	PAUSE_MS = 10,	    /* between two looks at a lock */
-	PATIENCE_MS = 2000, /* for it, of a process that was told to end */
+	PATIENCE_MS = 2000, /* after this process was asked to end */
 };
 
-/* Why rows cannot be added to a file, beside the values of errno. */
+/* Reasons for not appending rows, in addition to values of errno. */
 enum { OTHER_COLUMNS = -3, OTHER_FORM, TORN };
 
 static const char *const refusals[] = {
@@ -44,8 +44,8 @@ static int append_error(const char *path, int number, struct error *err)
 						 strerror(number));
 }
 
-/* Returns an errno: EWOULDBLOCK if another process has the lock, and we do not
- * wait, or have been told to end for a while. */
+/* Returns errno: EWOULDBLOCK if another process has the lock and wait is 0, or
+ * if this process was asked to end some time ago. */
 static int lock(int fd, int operation, int wait)
 {
 	int pauses = PATIENCE_MS / PAUSE_MS, number;
@@ -84,7 +84,7 @@ static int has_bytes(int fd, off_t place, const char *bytes, size_t length)
 	return 1;
 }
 
-/* Is the beginning of the file that of header, as far as both go? */
+/* Returns 1 if file and header are equal up to the end of the shorter one. */
 static int starts_like(int fd, off_t size, const char *header)
 {
 	const size_t length = strlen(header);
@@ -93,7 +93,8 @@ static int starts_like(int fd, off_t size, const char *header)
 							       length);
 }
 
-/* Why a file does not start like header: its columns may be the same. */
+/* Returns why a file does not start like header: OTHER_FORM if its columns are
+ * equal. */
 static int find_difference(int fd, const char *header)
 {
 	const size_t mark = has_bytes(fd, 0, "\xEF\xBB\xBF", 3) ? 3 : 0;
@@ -109,7 +110,7 @@ struct file_end {
 	off_t size, lines; /* of all of it, and of its whole lines */
 };
 
-/* Where the last whole line of the file ends. Returns an errno. */
+/* Finds the end of the last complete line. Returns errno. */
 static int find_lines(int fd, struct file_end *end)
 {
 	char bytes[4096];
@@ -163,8 +164,8 @@ static int cut_tail(int fd, struct file_end *end, struct append_note *note)
 	return 0;
 }
 
-/* Returns an errno; what was written in part is taken back, unless rows of
- * others may be behind it. */
+/* Returns errno. A partial write is removed, unless rows of other processes may
+ * follow it. */
 static int append_to(int fd, const char *header, const char *rows,
 		     size_t count, struct append_note *note)
 {
@@ -220,7 +221,7 @@ int append_sync(const char *path, struct error *err)
 	fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0)
 		return append_error(path, errno, err);
-	/* What is no file has nothing to wait for. */
+	/* EINVAL: not a file, nothing to wait for. */
 	if (fdatasync(fd) && errno != EINVAL)
 		number = errno;
 	if (close(fd) && !number)
@@ -233,7 +234,8 @@ int append_is_begun(const char *path, const char *header)
 	struct stat status;
 	int fd, begun;
 
-	/* What is no file is not even opened: somebody may hear of it. */
+	/* Only regular files are opened: opening another kind may have an
+	 * effect. */
 	if (stat(path, &status) || !S_ISREG(status.st_mode) ||
 	    status.st_size >= (off_t)strlen(header))
 		return 0;
@@ -262,8 +264,8 @@ int append_lock(const char *path)
 	return open_and_lock(path, O_RDWR, LOCK_EX);
 }
 
-/* With its lock; whoever had it before may have removed the file. Returns an
- * errno. */
+/* Opens and locks the guard's file. Repeats if the previous owner has removed
+ * it. Returns errno. */
 static int open_guard(struct append_guard *guard)
 {
 	struct stat ours, there;

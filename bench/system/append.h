@@ -1,6 +1,7 @@
 /*
- * Files of rows that grow: whole lines only, whoever else writes or is killed.
- * Every failure is ERROR_OUTPUT and names the file and the system's reason.
+ * Files of rows that grow. Lines stay whole even if other processes write, or
+ * if a writer is killed. Every failure is ERROR_OUTPUT and names the file and
+ * the system's reason.
  */
 #ifndef BENCH_SYSTEM_APPEND_H
 #define BENCH_SYSTEM_APPEND_H
@@ -9,66 +10,68 @@
 
 #include "backends/contract/error.h"
 
-/* What happened besides. */
+/* Details of a call. */
 struct append_note {
-	size_t cut; /* bytes of a torn last line, taken away */
-	int busy;   /* the failure: another process has the file, or may */
-	int stuck;  /* rows are in the file in part, in spite of a failure */
-	int unlocked; /* the file system has no locks */
+	size_t cut; /* bytes of a torn last line that were removed */
+	int busy;   /* 1: failed because another process has or may have the
+		       file */
+	int stuck;  /* 1: failed, but some rows are in the file */
+	int unlocked; /* 1: the file system has no locks */
 };
 
 /*
- * Adds rows at the end of path, under a lock, in one write, and header before
- * them if the file is empty. Both end in '\n'. A file that starts with another
- * first line is refused: its rows have other columns. A last line without its
- * '\n' is what a killed writer left behind, and is cut off, as readers pass
- * over it. After a failure the file is as it was but for that, unless the note
- * says that rows got stuck in it.
+ * Appends rows to path in one write, under a lock, after header if the file is
+ * empty. Both end in '\n'. A file with another first line is refused: its rows
+ * have other columns. A last line without '\n' is from a killed writer and is
+ * removed, as readers skip it. After a failure the file is otherwise unchanged,
+ * unless note->stuck is set.
  *
- * Where the file system has no locks, and others may write at this moment, rows
- * are added all the same, but none are taken away: a file with a torn line is
- * refused, and of a failed write some may stay.
+ * If the file system has no locks, other processes may write at the same time.
+ * Rows are then appended but never removed: a file with a torn line is refused,
+ * and a part of a failed write may remain.
  *
- * While another process has the file this one fails at once, or, with wait,
- * only if it is told to end (bench/system/interrupt.h) and has waited some
- * more.
+ * While another process has the file, the call fails at once. With wait, it
+ * waits until this process is asked to end (bench/system/interrupt.h), and a
+ * little longer.
  *
- * The rows outlive this process at once, the system only after append_sync().
+ * The rows survive this process at once, but a crash of the system only after
+ * append_sync().
  */
 int append_rows(const char *path, const char *header, const char *rows,
 		size_t count, int wait, struct append_note *note,
 		struct error *err);
 
-/* Waits until what was added is safely on the disk. */
+/* Waits until the appended rows are on the disk. */
 int append_sync(const char *path, struct error *err);
 
-/* Whether the file has no whole first line yet, only what header begins with or
- * nothing at all: its writer was killed at once. */
+/* Returns 1 if the file has no complete first line, only the start of header or
+ * nothing: its writer was killed early. */
 int append_is_begun(const char *path, const char *header);
 
-/* Waits in the same way until no other process has path, and keeps them out
- * until the descriptor is closed; -1 if that cannot be. */
+/* Waits as append_rows() does until no other process has path, and locks it
+ * until the descriptor is closed. Returns -1 on failure. */
 int append_lock(const char *path);
 
 /*
- * For who reads a file and replaces it by what it has made of that: until the
- * guard is released other processes that do the same wait, in the same way. It
- * is a lock on a file beside it, .NAME.lock, because the file itself will be
- * another one; without locks, or for what is no file, there is none. Fails when
- * we are told to end while another process has it.
+ * Guards a file that is read and then replaced: other processes with a guard
+ * wait, as in append_rows(), until it is released. The lock is on the file
+ * .NAME.lock next to it, since the file itself is replaced. Without locks, or
+ * if path is no regular file, there is no guard. Fails if this process is asked
+ * to end while it waits.
  */
 struct append_guard {
 	char path[4096];
-	int fd; /* -1: none */
+	int fd; /* -1 = none */
 };
 int append_guard(struct append_guard *guard, const char *path,
 		 struct error *err);
 void append_guard_release(struct append_guard *guard);
 
 /*
- * A folder that is in use until the descriptor is closed, or -1 without locks;
- * and whether no other process uses it: 1; 0: one does; -1: nobody knows, since
- * there are no locks, or other hosts do not see ours.
+ * append_share() marks a folder as used until the descriptor is closed; it
+ * returns -1 without locks. append_is_alone() returns 1 if no other process
+ * uses the folder, 0 if one does. It returns -1 if that is not known: there are
+ * no locks, or other hosts do not see them.
  */
 int append_share(const char *path);
 int append_is_alone(int fd);

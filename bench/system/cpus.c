@@ -40,7 +40,7 @@ static int parse_list(const char *text, cpu_set_t *set, long *beyond)
 	}
 }
 
-/* What does not fit is left out, from the last on. */
+/* Prints the list; CPUs beyond the room are left out. */
 static void print_list(const cpu_set_t *set, char *text, size_t size)
 {
 	size_t used = 0;
@@ -75,7 +75,7 @@ static int read_list(const char *root, const char *name, cpu_set_t *set)
 	       parse_list(text, set, &beyond) ? -1 : 0;
 }
 
-/* A number that a CPU has in a file of its own; 0 where it does not tell. */
+/* Returns a number from a file of a CPU; 0 if there is none. */
 static long read_number(const char *root, int cpu, const char *name)
 {
 	char path[96], text[32];
@@ -115,8 +115,9 @@ static int count_before(const char *root, int cpu, const cpu_set_t *allowed)
 	return before;
 }
 
-/* The best first: one thread of each large core, then their other threads, then
- * small cores. Of equals the last: the first CPU serves most interrupts. */
+/* Sorts the best first: one thread of each large core, then their other
+ * threads, then small cores. The last of equal ones comes first: the first CPU
+ * serves most interrupts. */
 static int compare(const void *a, const void *b)
 {
 	const struct cpu_choice *left = a, *right = b;
@@ -131,9 +132,9 @@ static int compare(const void *a, const void *b)
 }
 
 /*
- * On hybrid x86 the kernel lists the large cores. Elsewhere those are small
- * that have less than three quarters of the most: favourites among equal cores
- * are a few percent apart, little ones a factor.
+ * On hybrid x86 the kernel lists the large cores. Elsewhere a core is small if
+ * it has less than three quarters of the largest capacity. Equal cores differ
+ * by a few percent, little ones by a factor.
  */
 static void mark_small(const char *root, struct cpu_choice *places, int count)
 {
@@ -250,9 +251,9 @@ int cpus_available(void)
 							  allowed;
 }
 
-/* All threads that there are: libraries may have started some already. Without
- * a list of them, as where there is no /proc, only this one is confined; it is
- * an error if the list could be had with more memory. */
+/* Confines all threads: libraries may have started some already. Without a list
+ * of threads, as without /proc, only this one is confined. Fails if the list
+ * could not be read for lack of memory. */
 static int confine_threads(const cpu_set_t *chosen)
 {
 	int failed = sched_setaffinity(0, sizeof(*chosen), chosen);

@@ -86,7 +86,7 @@ static int check_straight(const char *path)
 	return access(path, W_OK) && errno != ENOENT ? errno : 0;
 }
 
-/* A file beside the one to be replaced. */
+/* A new file in the folder of the file to be replaced. */
 struct file_draft {
 	int folder, fd;
 	int number; /* errno of what could not be printed */
@@ -255,7 +255,7 @@ int file_check(const char *path, struct error *err)
 	return replace(path, NULL, 0, err);
 }
 
-/* As a stream wants it: how many bytes were taken, 0 for a failure. */
+/* Writes for a stream: returns the bytes taken, 0 on failure. */
 static ssize_t write_draft(void *cookie, const char *bytes, size_t count)
 {
 	struct file_draft *draft = cookie;
@@ -480,7 +480,8 @@ int kept_add(const char *folder, const char *question, const char *answer,
 	unlink(path);
 	if (file_replace_with(path, print_pair, &pair, err))
 		return -1;
-	/* Where the umask lets others write it would not count either. */
+	/* kept_find() would reject a file that others may write by the
+	 * umask. */
 	if (chmod(path, S_IRUSR | S_IWUSR))
 		return error_set(err, ERROR_OUTPUT, "cannot write %.900s",
 				 path);

@@ -1,38 +1,37 @@
 /*
- * Ctrl-C, SIGTERM and a closed terminal: the first is noted and heeded between
- * steps, the second ends the process at once, and with it the children that it
- * measures with. SIGUSR2 is Ctrl-C for ranks: what started them passes it on,
- * and keeps SIGINT for itself.
+ * Ctrl-C, SIGTERM and a closed terminal. The first signal is noted and handled
+ * between steps. The second ends the process at once, and its measuring
+ * children with it. SIGUSR2 is Ctrl-C for ranks: their launcher passes it on,
+ * but keeps SIGINT.
  */
 #ifndef BENCH_SYSTEM_INTERRUPT_H
 #define BENCH_SYSTEM_INTERRUPT_H
 
 /*
- * At the start, since it looks which of these signals whoever started us has
- * ignored: nohup SIGHUP, a shell SIGINT for what it runs in the background.
- * Those stay ignored, here and in what we start, and are held off from threads
- * that are started from now on.
+ * Call it at the start: it notes which of these signals the parent ignores.
+ * nohup ignores SIGHUP, a shell ignores SIGINT for background jobs. They stay
+ * ignored here and in children, and are blocked in threads started later.
  */
 void interrupt_reset(void);
 
 /*
- * To be called again after a device was opened or a kernel compiled: OpenCL
- * drivers put their own handlers in place. A patient process outlives further
- * signals: a child that its parent ends when it should, to which a terminal
- * and the parent may both send the first one; or one that ends soon after the
- * first and has something to put away.
+ * Installs the handlers. Call it again after a device was opened or a kernel
+ * compiled, since OpenCL drivers install their own. A patient process survives
+ * further signals. It is a child that its parent ends in time, since it may get
+ * the first signal twice. Or it ends soon after the first signal and has to
+ * clean up.
  */
 void interrupt_install(int patient);
 
-/* 0, or the signal that came. */
+/* Returns the signal that arrived, or 0. */
 int interrupt_signal(void);
 
-/* As if the signal had come here; 0 changes nothing. */
+/* Acts as if the signal had arrived here; 0 changes nothing. */
 void interrupt_adopt(int number);
 
 /*
- * SIGALRM ends this process after that time, whatever a library does. Time in
- * which the main thread waits for a CPU does not count, if the kernel reports
+ * Makes SIGALRM end this process after this time, whatever a library does. Time
+ * in which the main thread waits for a CPU does not count if the kernel reports
  * it.
  */
 void interrupt_after(int seconds);

@@ -88,7 +88,7 @@ static void find_quota(const char *folder, void *context)
 
 typedef void group_visitor(const char *folder, void *context);
 
-/* Of a version: where its groups are mounted, and that of this process. */
+/* Mount point of a version's groups, and this process's group. */
 struct cgroup_place {
 	const char *mount;
 	char path[PATH_MAX];
@@ -162,10 +162,9 @@ static void read_line(char *line, const char *controller,
 }
 
 /*
- * Calls visit with the folder of each group that this process is in and that
- * has to do with the controller ("cpu" or "memory"), in either version of the
- * files: its own first, then those around it, each once. There need not be
- * such a folder.
+ * Calls visit once for the folder of each group of this process that belongs to
+ * the controller ("cpu" or "memory"). Groups may be of either version; a group
+ * comes before its parents. The folder may not exist.
  */
 static void visit_groups(const char *root, const char *controller,
 			 group_visitor *visit, void *context)

@@ -1,62 +1,58 @@
-/*
- * What the kernel tells in files: of the control groups that this process is
- * in, and of what else went on while a process measured.
- */
+/* Values from the kernel's files: limits of this process's control groups, and
+ * other load during a measurement. */
 #ifndef BENCH_SYSTEM_KERNEL_H
 #define BENCH_SYSTEM_KERNEL_H
 
 #include <stddef.h>
 
 /*
- * The first size - 1 bytes of folder/name, or of the path name where folder is
- * NULL, with a NUL behind them. No memory is needed, so what a machine says of
- * itself does not depend on how much is left. Returns 0, or -1 and an empty
- * text if there is no such file.
+ * Reads the first size - 1 bytes of folder/name, or of path name if folder is
+ * NULL, and adds a NUL. Allocates nothing: a description of the machine then
+ * never depends on free memory. Returns -1, and an empty text, if the file
+ * cannot be read.
  */
 int small_file_read(const char *folder, const char *name, char *text,
 		    size_t size);
 
-/* What follows key in the first line of text that begins with it, or NULL. */
+/* Returns the text after key in the first line that starts with it, or NULL. */
 const char *small_file_line(const char *text, const char *key);
 
 /*
- * The smallest CPU quota of the control groups that this process is in, in CPUs
- * (cpu.max or cpu.cfs_quota_us); NAN without one. What does not read like a
- * quota is none. root is put before /proc and /sys, here and below: "" but in
- * tests.
+ * Returns the smallest CPU quota of this process's control groups, in CPUs
+ * (cpu.max or cpu.cfs_quota_us); NAN if there is none. A malformed quota is
+ * ignored. root precedes /proc and /sys, here and below: "" except in tests.
  */
 double cgroup_cpus(const char *root);
 
-/* The bytes that the groups may still take: the least of what is left below
- * their limits (memory.max, or memory.limit_in_bytes in version 1), caches of
- * files counted as free. NAN without a limit. */
+/* Returns the bytes that the groups may still allocate, with caches of files
+ * counted as free. This is the least distance to a limit (memory.max, or
+ * memory.limit_in_bytes in version 1). Returns NAN if there is no limit. */
 double cgroup_memory(const char *root);
 
-/*
- * What else went on, counted so far, in seconds; NAN where the system does not
- * tell. None of it is a time that was measured, so that a measurement may be
- * rejected for it.
- */
+/* Counters of other load, in seconds; NAN if the system has none. None of them
+ * is a measured time, so that they can be a reason to reject a measurement. */
 struct disturbance_counters {
-	double throttled_s; /* CPUs were kept from the groups by their quotas */
-	double pressure_s;  /* something of the group waited for a CPU */
-	/* CPU time of the machine: in all, used here, and stolen from it. */
+	double throttled_s; /* quotas kept CPUs from the groups */
+	double pressure_s;  /* a task of the group waited for a CPU */
+	/* CPU time of the machine: in all, used, and stolen by the
+	 * hypervisor. */
 	double all_s, busy_s, stolen_s;
 };
 
-/* Between two moments; NAN where one of them does not tell. */
+/* Differences of two readings; NAN if one lacks the counter. */
 struct disturbance {
-	double throttled_s;  /* of all CPUs together */
-	double pressure_pct; /* of the time that passed */
+	double throttled_s;  /* over all CPUs */
+	double pressure_pct; /* of the elapsed time */
 	double steal_pct;    /* of the machine's CPU time */
-	double foreign_pct;  /* likewise: used by other processes */
+	double foreign_pct;  /* used by other processes, of the machine's CPU
+				time */
 };
 
-/* Of the groups, throttling is that of all levels together, pressure that of
- * the innermost one that tells, or else the machine's. */
+/* Reads the counters. Throttling is the sum over all levels of groups; pressure
+ * is from the innermost group that reports it, or from the machine. */
 void disturbance_read(struct disturbance_counters *counters, const char *root);
 
-/* elapsed_s passed in between, in which own_cpu_s was used by who asks. */
+/* elapsed_s passed between the readings; the caller used own_cpu_s. */
 struct disturbance
 disturbance_between(const struct disturbance_counters *before,
 		    const struct disturbance_counters *after, double elapsed_s,

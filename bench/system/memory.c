@@ -21,10 +21,10 @@ int array_make_room(void **items, size_t count, size_t *room, size_t size,
 }
 
 /*
- * The C library's own open_memstream() sets no error when it runs out of
- * memory: the text is cut short, or is not there, and nobody is told.
+ * The C library's open_memstream() sets no error without memory: the text is
+ * silently cut or missing.
  *
- * As a stream wants it: how many bytes were taken, 0 for a failure.
+ * Writes for a stream: returns the bytes taken, 0 on failure.
  */
 static ssize_t write_memory(void *cookie, const char *bytes, size_t count)
 {

@@ -1,4 +1,4 @@
-/* Memory that grows: arrays, text that is printed, texts that are numbered. */
+/* Growing memory: arrays, printed text, numbered texts. */
 #ifndef BENCH_SYSTEM_MEMORY_H
 #define BENCH_SYSTEM_MEMORY_H
 
@@ -8,15 +8,15 @@
 #include "backends/contract/error.h"
 
 /*
- * Has room for one more item of size bytes behind the count that are there.
- * *room is for how many there is; it and *items, which may be NULL, change
- * where that was not enough. what is named where memory is lacking; items are
- * then as they were.
+ * Makes room for one more item of size bytes after count items. *room is the
+ * number of items that fit; it and *items, which may be NULL, change if they
+ * have to grow. Without memory the items are unchanged, and the error names
+ * what.
  */
 int array_make_room(void **items, size_t count, size_t *room, size_t size,
 		    const char *what, struct error *err);
 
-/* A stream, out, whose text memory_close() hands over. */
+/* A stream, out, whose text memory_close() returns. */
 struct memory_text {
 	FILE *out;
 	char *text;
@@ -24,36 +24,34 @@ struct memory_text {
 	int failed;
 };
 
-/* what is named where memory is lacking. NULL on failure. */
+/* Returns NULL if there is no memory; the error names what. */
 struct memory_text *memory_open(const char *what, struct error *err);
 
-/*
- * What was written becomes *text, of *size bytes and a NUL behind them, which
- * the caller frees; NULL and an error if a single byte found no memory.
- */
+/* Returns the written text in *text, with *size bytes and a NUL, which the
+ * caller frees. Fails, with NULL, if any byte found no memory. */
 int memory_close(struct memory_text *memory, char **text, size_t *size,
 		 const char *what, struct error *err);
 
 /* Writes something about context to out. */
 typedef int memory_printer(FILE *out, const void *context, struct error *err);
 
-/* The same in one call, for what print writes; fails if print does, too. */
+/* Collects the output of print in one call. Fails also if print does. */
 int memory_print(char **text, size_t *size, memory_printer *print,
 		 const void *context, const char *what, struct error *err);
 
-/* Texts that are numbered: 0 is the first that was seen, and so on. */
+/* Numbered texts: 0 is the first one that was added, and so on. */
 struct names {
-	void *tree; /* of tsearch(): balanced, whatever the texts are */
+	void *tree; /* of tsearch(): balanced for any texts */
 	int count;
 };
 
-/* The number of text, which is copied if it is new: then it is the count that
- * was. -1 if there is no memory. */
+/* Returns the number of text. A new text is copied and gets the next number.
+ * Returns -1 if there is no memory. */
 int names_number(struct names *names, const char *text, struct error *err);
 
-/* The number of a text that is there; -1 of one that is not. */
+/* Returns the number of text, or -1 if it was not added. */
 int names_find(const struct names *names, const char *text);
 
-void names_free(struct names *names); /* all zero is fine */
+void names_free(struct names *names); /* all zero is allowed */
 
 #endif

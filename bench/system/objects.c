@@ -16,9 +16,9 @@
 /* No file system's times are coarser. */
 #define SETTLED_S 2
 
-/* The path in a line "from-to rwxp offset device inode path" of a private
- * mapping, with the line's end; NULL: the mapping is of no file, or shared, as
- * memory and devices are. */
+/* Returns the path, with the line's end, in a line "from-to rwxp offset device
+ * inode path" of a private mapping. Returns NULL if the mapping has no file, or
+ * is shared, as for memory and devices. */
 static const char *find_path(const char *line)
 {
 	char access[5];
@@ -92,7 +92,7 @@ static int compare(const void *left, const void *right)
 	return strcmp(*(char *const *)left, *(char *const *)right);
 }
 
-/* All that was reported, of which the file is then empty. */
+/* Reads all reports and empties the file. */
 static int take_text(struct objects *objects, struct error *err)
 {
 	const int fd = fileno(objects->reports);

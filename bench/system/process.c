@@ -51,7 +51,7 @@ struct usage usage_read(enum usage_of whose)
 	return usage_from(&raw);
 }
 
-/* Of a line "NAME:   NUMBER kB"; 0 if it is not there. */
+/* Returns NUMBER of a line "NAME: NUMBER kB"; 0 if there is none. */
 static long kilobytes(const char *text, const char *name)
 {
 	const char *line = small_file_line(text, name);
@@ -197,7 +197,7 @@ int process_restart(char *const *argv, const char *variable, struct error *err)
 	before = getenv("BENCH_SET");
 	snprintf(names, sizeof(names), "%s%s%s", before ? before : "",
 		 before ? "," : "", name);
-	/* So that the results can tell it from a variable of the user's. */
+	/* BENCH_SET distinguishes it from a variable that the user set. */
 	if (!setenv(name, value, 1) && !setenv("BENCH_SET", names, 1))
 		execv("/proc/self/exe", argv);
 	return error_set(err, ERROR_FAILED,
@@ -300,7 +300,7 @@ int process_end(pid_t whom, double grace_s, double *kill_at)
 	return !is_first;
 }
 
-/* Ends the process and what it started, which may outlive it. */
+/* Ends the process and its children, which may survive it. */
 static int end_group(pid_t pid, struct process_status *status,
 		     struct error *err)
 {

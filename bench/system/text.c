@@ -4,8 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* May so many bytes stand for this number, in XML as well? Not if fewer do, for
- * half of a pair of UTF-16, beyond Unicode, and for its two non-characters. */
+/* Returns 1 if size bytes may encode this number, also in XML. Rejects numbers
+ * that need fewer bytes, halves of a UTF-16 pair, numbers beyond Unicode, and
+ * its two non-characters. */
 static int is_character(unsigned number, int size)
 {
 	static const unsigned least[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -105,8 +106,8 @@ void text_cut(char *text, int columns)
 
 enum { CLEAN_SIZE = 8 };
 
-/* Embeddings, overrides and isolates of directions reach beyond the text in
- * which they begin: what is behind it would be read backwards. */
+/* Embeddings, overrides and isolates of directions also affect the text after
+ * them, which would be read backwards. */
 static int is_direction(unsigned number)
 {
 	return (number >= 0x202A && number <= 0x202E) ||

@@ -1,6 +1,7 @@
 /*
- * Text from outside (labels, device names, reasons) as it may be shown. All of
- * it is taken for UTF-8; what is not, or is no character of XML, shows as \xNN.
+ * Makes text from outside (labels, device names, reasons) safe to show. All of
+ * it is read as UTF-8. Invalid bytes, and characters that XML does not allow,
+ * become \xNN.
  */
 #ifndef BENCH_SYSTEM_TEXT_H
 #define BENCH_SYSTEM_TEXT_H
@@ -9,44 +10,44 @@
 #include <stdio.h>
 
 enum text_rules {
-	TEXT_MARKDOWN = 1, /* what Markdown takes as its own is escaped */
-	TEXT_ASCII = 2,	   /* anything else shows as ? */
-	TEXT_LINES = 4,	   /* line breaks and tabs stay what they are */
-	TEXT_HTML = 8	   /* markup is escaped, in attributes, too */
+	TEXT_MARKDOWN = 1, /* escape Markdown's special characters */
+	TEXT_ASCII = 2,	   /* all other characters become ? */
+	TEXT_LINES = 4,	   /* keep line breaks and tabs */
+	TEXT_HTML = 8	   /* escape markup, also for attributes */
 };
 
-/* Bytes of the character that starts here, and its number; a byte that is not
- * UTF-8 stands for itself, as one byte and number 0x80 and more. */
+/* Returns the bytes of the character at text, and its number. A byte that is
+ * not UTF-8 is one byte with number 0x80 or more. */
 int text_decode(const char *text, unsigned *number);
 
-/* No control characters, so that no text can steer a terminal, nor those that
- * turn the direction of what follows: \uNNNN. */
+/* Replaces control characters, so that no text can steer a terminal, and
+ * characters that change the direction of text, by \uNNNN. */
 void text_clean(char *to, size_t size, const char *from, int rules);
 
-/* The same, of any length, written to out. */
+/* Prints text of any length, cleaned in this way. */
 void text_print(FILE *out, const char *text, int rules);
 
-/* Columns on a terminal: two for the wide characters of East Asia. */
+/* Returns the columns on a terminal: two for wide characters of East Asia. */
 int text_width(const char *text);
 
 /*
- * One line in as many of at most width columns as it takes, broken between
- * words; later ones begin with indent blanks. A longer word, as a path may be,
- * stays whole. text is as it was afterwards.
+ * Prints one line as several of at most width columns, broken between words;
+ * later ones begin with indent blanks. A longer word, such as a path, stays
+ * whole. text is unchanged on return.
  */
 void text_wrap(FILE *out, char *text, int width, int indent);
 
-/* Prints behind the text, which has size bytes; what does not fit is cut. */
+/* Appends to text, which has room for size bytes; the rest is cut. */
 __attribute__((format(printf, 3, 4)))
 void text_append(char *text, size_t size, const char *format, ...);
 
-/* The same of an item of a list: after first in an empty text, else after
+/* Appends an item of a list: after first if text is empty, otherwise after
  * comma. */
 __attribute__((format(printf, 5, 6)))
 void text_list(char *text, size_t size, const char *first, const char *comma,
 	       const char *format, ...);
 
-/* At most so many columns, the last two ".." if something is left out. */
+/* Cuts text to this number of columns; the last two are ".." if it was cut. */
 void text_cut(char *text, int columns);
 
 #endif
