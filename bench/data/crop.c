@@ -31,7 +31,8 @@ static int up_to(int most, uint32_t word)
 	return (int)((uint64_t)word * ((uint64_t)most + 1) >> 32);
 }
 
-/* Of the sides of a box that fits; 0: it does not. Rounded as by Python. */
+/* Draws the sides of a box. Returns 0 if it does not fit. Rounds like
+ * Python. */
 static int draw_box(struct crop *crop, const uint32_t words[WORDS], int height,
 		    int width)
 {

@@ -1,14 +1,15 @@
 /*
- * Which part of an image a model sees, as torchvision's transforms choose it:
- * to test, Resize(round(size * 256 / 224)) and CenterCrop(size), where size is
- * the larger side of the model's input; to train, RandomResizedCrop(size), of 8
- * to 100 % of the area and ratios of 3/4 to 4/3, and RandomHorizontalFlip.
+ * Chooses the part of an image that a model sees, as torchvision's transforms
+ * do. For tests: Resize(round(size * 256 / 224)) and CenterCrop(size), where
+ * size is the larger side of the model's input. For training:
+ * RandomResizedCrop(size), with 8 to 100 % of the area and ratios of 3/4 to
+ * 4/3, and RandomHorizontalFlip.
  *
- * The draws are Philox's (models/random.h), of seed, epoch and sample alone:
- * try t takes the words at (t, sample, epoch, 2^32 - 1) for area, ratio (of
- * which the logarithm is uniform), top and left, and an image is mirrored where
- * the first word of try 10 is less than 2^31. No layer has that number, so that
- * dropout's words are others.
+ * The numbers are Philox's (models/random.h) and depend on seed, epoch and
+ * sample only. Try t uses the words at (t, sample, epoch, 2^32 - 1) for area,
+ * ratio (with a uniform logarithm), top and left. An image is mirrored if the
+ * first word of try 10 is less than 2^31. No layer has that number, so that
+ * dropout uses other words.
  */
 #ifndef BENCH_DATA_CROP_H
 #define BENCH_DATA_CROP_H
@@ -23,12 +24,14 @@ struct crop_key {
 };
 
 struct crop {
-	int top, left; /* of a box in the image, whose sides ... */
-	struct resize_span down, across; /* ... are these, resized */
-	int is_mirrored; /* left and right, afterwards */
+	int top, left; /* top left corner of a box in the image */
+	struct resize_span down, across; /* sides of the box, and their
+					    resizing */
+	int is_mirrored; /* 1: exchange left and right at the end */
 };
 
-/* Of an image of height x width, to an input of to_height x to_width. */
+/* Draw a part, or take the centre, of an image of height x width, for an input
+ * of to_height x to_width. */
 void crop_draw(struct crop *crop, const struct crop_key *key, uint32_t sample,
 	       int height, int width, int to_height, int to_width);
 void crop_center(struct crop *crop, int height, int width, int to_height,

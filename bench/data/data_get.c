@@ -58,7 +58,7 @@ static int check_curl(struct error *err)
 			 "installs it");
 }
 
-/* As many bytes came as we let it write. */
+/* Returns 1 if the file has the largest size allowed. */
 static int is_full(const char *path)
 {
 	struct stat about;
@@ -89,15 +89,15 @@ static int curl_failed(const char *url, const char *path,
 }
 
 /*
- * Fetches url into the file at path, which is replaced. A file that cannot be
- * had, or is larger than 64 MiB whatever the server says, is ERROR_MISSING, one
- * that cannot be written ERROR_OUTPUT, the user's Ctrl-C ERROR_STOPPED. What is
- * left at path after a failure is for the caller to remove. curl says its own
- * words on standard error.
+ * Downloads url to the file at path, which is replaced. Fails with
+ * ERROR_MISSING if it cannot be downloaded or is larger than 64 MiB. Fails with
+ * ERROR_OUTPUT if it cannot be written, and with ERROR_STOPPED after the user's
+ * Ctrl-C. The caller removes the rest at path after a failure. curl prints
+ * messages of its own to standard error.
  */
 static int download_file(const char *url, const char *path, struct error *err)
 {
-	/* What came by https is not continued over plain http. */
+	/* A download by https is not redirected to plain http. */
 	const char *protocols = is_https(url) ? "=https" : "=http,https";
 	const char *const argv[] = {
 		"curl",		 "--fail",	      "--location",
@@ -129,9 +129,9 @@ static int download_file(const char *url, const char *path, struct error *err)
 struct transfer {
 	const struct dataset_known *known;
 	enum dataset_file file;
-	const char *mirror;  /* the only one, or NULL: those of known */
-	char path[PATH_MAX]; /* where it goes */
-	char part[PATH_MAX]; /* where it is until it is verified */
+	const char *mirror;  /* the only mirror; NULL = the mirrors of known */
+	char path[PATH_MAX]; /* final path */
+	char part[PATH_MAX]; /* path until it is verified */
 };
 
 static int __attribute__((format(printf, 3, 4)))
@@ -149,10 +149,8 @@ make_name(char name[PATH_MAX], struct error *err, const char *format, ...)
 			 "a name is empty or too long: %.100s", name);
 }
 
-/*
- * Opens the folder, which makes a second download into it wait for the end of
- * the first. Where the file system has no locks there is none.
- */
+/* Opens and locks the folder, so that a second download waits for the first.
+ * Without locks it does not wait. */
 static int lock_folder(const char *dir, FILE *log, struct error *err)
 {
 	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -9,10 +9,9 @@
 #include "bench/options/options.h"
 
 /*
- * Downloads what is not there yet of the four files of known (NULL: no set was
- * named), into --data-dir or the user's cache. A file gets its name only after
- * its content is verified; other content that is already there is never
- * replaced.
+ * Downloads the missing ones of known's four files (NULL: no set was named)
+ * into --data-dir or the user's cache. A file gets its name only after its
+ * content is verified. Existing files with other content are never replaced.
  */
 int data_get(const struct dataset_known *known, const struct options *options,
 	     FILE *out, FILE *log, struct error *err);

@@ -14,18 +14,18 @@
 #include "bench/system/words.h"
 #include "models/random.h"
 
-#define SYNTHETIC_TRAIN 60000 /* as many as MNIST has */
+#define SYNTHETIC_TRAIN 60000 /* as in MNIST */
 #define SYNTHETIC_TEST 10000
 #define FAKE_TRAIN 1200000
 #define FAKE_TEST 50000
 #define SCENES "fashion-scenes"
 #define FOLDER "folder"
 #define SCENES_FROM "fashion-mnist"
-#define CELLS 7	   /* a pattern is a grid of so many cells a side, ... */
-#define CELL 3	   /* each a square of so many pixels, ... */
-#define SHIFT 3	   /* drawn at most so far from the middle */
+#define CELLS 7	   /* cells per side of a pattern */
+#define CELL 3	   /* pixels per side of a cell */
+#define SHIFT 3	   /* shift from the centre, at most, in pixels */
 #define NOISE 128  /* pixels without a pattern are below */
-#define WEAKEST 48 /* what a pattern adds to its pixels, ... */
+#define WEAKEST 48 /* least value that a pattern adds to its pixels */
 #define STRONGEST 120
 
 #define NAMED(name, summary) { name, summary },
@@ -61,9 +61,9 @@ static uint16_t *widen(const struct idx *idx)
 }
 
 /*
- * Reads one half, or scans it, where only its count is wanted; sha256 gets the
- * hashes of its images and its labels. The labels come first: they are few
- * bytes, and tell how many images to expect.
+ * Reads one half, or scans it if only its count is needed. sha256 gets the
+ * hashes of its images and its labels. The short labels come first: they give
+ * the number of images.
  */
 static int read_samples(struct samples *samples,
 			char paths[DATASET_FILES][PATH_MAX],
@@ -124,7 +124,7 @@ static void identify(struct dataset *dataset,
 			   matches, closest->title);
 }
 
-/* What the search passed by on its way to the place. */
+/* Notes the places that the search skipped. */
 static void notice_search(struct dataset *dataset,
 			  const struct dataset_search *search,
 			  const struct dataset_place *place)
@@ -144,7 +144,7 @@ static void notice_search(struct dataset *dataset,
 			   search->variable, place->dir);
 }
 
-/* The reader of a file does not know where it came from. */
+/* The reader of a file does not have its source. */
 static int suggest_download(const struct dataset_known *known,
 			    struct error *err)
 {
@@ -351,7 +351,7 @@ static int load_synthetic(struct dataset *dataset,
 	return request->is_scan ? 0 : make_synthetic(dataset, err);
 }
 
-/* Counts are those of ImageNet about, as PyTorch/XLA's --fake_data has them. */
+/* The counts are about ImageNet's, as in PyTorch/XLA's --fake_data. */
 static int load_fake(struct dataset *dataset,
 		     const struct dataset_request *request, struct error *err)
 {

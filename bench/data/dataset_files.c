@@ -279,7 +279,7 @@ static void append(char *text, size_t size, const char *words)
 	snprintf(text + length, size - length, "%s", words);
 }
 
-/* Names of the files, of all or of those that place has not. */
+/* Names all files, or the files that place lacks. */
 static void name_files(const struct dataset_place *place, char *text,
 		       size_t size)
 {

@@ -1,7 +1,5 @@
-/*
- * The four files of a data set: where they are, under whatever names, and the
- * contents that are known.
- */
+/* The four files of a data set: their places, their names, and the known
+ * contents. */
 #ifndef BENCH_DATA_DATASET_FILES_H
 #define BENCH_DATA_DATASET_FILES_H
 
@@ -23,79 +21,81 @@ enum dataset_file {
 #define DATASET_CLASSES 10
 #define DATASET_MAX_MIRRORS 2
 
-/* What every set that we read looks like. */
+/* Shape of the images of every set. */
 extern const struct shape dataset_shape;
 
-/* A set whose content we know. */
+/* A set with known content. */
 struct dataset_known {
-	const char *name;	 /* as asked for; folders are called so too */
-	const char *title;	 /* for sentences */
-	const char *torchvision; /* folder in which torchvision keeps it */
-	const char *package;	 /* of Debian, or NULL */
+	const char *name;	 /* name in --dataset, and of folders */
+	const char *title;	 /* name in sentences */
+	const char *torchvision; /* torchvision's folder */
+	const char *package;	 /* Debian's package, or NULL */
 	const char *mirrors[DATASET_MAX_MIRRORS]; /* URLs that end in / */
-	const char *sha256[DATASET_FILES]; /* of the files, not compressed */
+	const char *sha256[DATASET_FILES]; /* of the files' uncompressed
+					      content */
 };
 
-/* The set called name, or NULL. */
+/* Returns the set called name, or NULL. */
 const struct dataset_known *dataset_known_find(const char *name);
 
-/* Walks over all: the one after previous, the first for NULL. */
+/* Returns the set after previous, or the first one for NULL. */
 const struct dataset_known *
 dataset_known_next(const struct dataset_known *previous);
 
-/* How many of the four files have this set's content. */
+/* Returns how many of the four files have this set's content. */
 int dataset_known_matches(const struct dataset_known *known,
 			  char sha256[DATASET_FILES][HASH_SHA256_SIZE]);
 
-/* The set that most of the files are of, or NULL if none is. */
+/* Returns the set that most of the files belong to, or NULL. */
 const struct dataset_known *
 dataset_known_closest(char sha256[DATASET_FILES][HASH_SHA256_SIZE]);
 
-/* "train-images-idx3-ubyte": the name that mirrors add .gz to. */
+/* Returns "train-images-idx3-ubyte": mirrors append .gz to it. */
 const char *dataset_file_name(enum dataset_file file);
 
 /*
- * Where dir has the file: under its own name, with a dot for the second
- * hyphen, plain or with .gz; a regular file before anything else that is
- * called so. Returns 1, or 0 when there is none.
+ * Finds a file in dir: under its own name or with a dot for the second hyphen,
+ * plain or with .gz. A regular file has precedence. Returns 1, or 0 if there is
+ * none.
  */
 int dataset_file_path(const char *dir, enum dataset_file file, char *path,
 		      size_t size);
 
-/* What such a file holds, of any count. */
+/* Returns the form of such a file, with any count. */
 struct idx_form dataset_file_form(enum dataset_file file);
 
-/* Reads and checks one file for the hash of its content, which is empty after a
+/* Reads and checks a file, and hashes its content. The hash is empty after a
  * failure. */
 int dataset_file_hash(const char *path, enum dataset_file file,
 		      char sha256[HASH_SHA256_SIZE], struct error *err);
 
-/* Where to look, in this order. */
+/* Places to search, in this order. */
 struct dataset_search {
-	const char *only;     /* --data-dir: here and nowhere else; or NULL */
+	const char *only;     /* --data-dir: the only place; or NULL */
 	const char *variable; /* $BENCH_DATA_DIR, or NULL */
-	char cache[PATH_MAX]; /* the user's, ends in /bench; or empty */
+	char cache[PATH_MAX]; /* the user's cache, ends in /bench; may be
+				 empty */
 	const char *system;   /* folder of packages, or NULL */
 };
 
-/* A folder that has the files. */
+/* A folder with the files. */
 struct dataset_place {
 	char dir[PATH_MAX];
 	char paths[DATASET_FILES][PATH_MAX];
-	/* One before it, or empty: it has only some of the files, or those of
-	 * another set that is known. */
+	/* An earlier folder, or empty: it has only some of the files, or the
+	 * files of another known set. */
 	char passed_over[PATH_MAX];
 	const struct dataset_known *other; /* that set, or NULL */
 };
 
-/* The usual search; dir is --data-dir or NULL. */
+/* Initialises the usual search; dir is --data-dir or NULL. */
 void dataset_search_init(struct dataset_search *search, const char *dir);
 
 /*
- * Finds the files of known; NULL stands for the one that can be found, MNIST
- * before others. None is ERROR_MISSING: where was looked, and how to get them.
- * Of the content, test labels are looked at: a folder is passed over if they
- * are another known set's, unless search->only names it.
+ * Finds the files of known, or for NULL of any known set, MNIST first. Fails
+ * with ERROR_MISSING, which lists the places searched and the ways to get them.
+ * Only test labels are compared: a folder is skipped if they belong to another
+ * known set, unless search->only names it.
  */
 int dataset_find(const struct dataset_search *search,
 		 const struct dataset_known *known,

@@ -1,8 +1,8 @@
 /*
- * Which groups are for the test: the first of five folds, so that training and
- * test share none. Groups by size, largest first and among equals the last one
- * first, go to the lightest fold (GroupKFold of scikit-learn, which leaves
- * equals open).
+ * Divides groups into training and test, which share no group: the test set is
+ * the first of five folds. Groups go by size, largest first, to the lightest
+ * fold; of equal ones the last group comes first. (GroupKFold of scikit-learn
+ * leaves the order of equal ones open.)
  */
 #ifndef BENCH_DATA_FOLD_H
 #define BENCH_DATA_FOLD_H
@@ -11,8 +11,8 @@
 
 #define FOLDS 5
 
-/* Fills is_test[group], of groups of so many samples. Of fewer than FOLDS
- * groups all but the largest one are left to training. -1: no memory. */
+/* Sets is_test[group] for groups of these sizes. With fewer than FOLDS groups,
+ * only the largest is for the test. Returns -1 if there is no memory. */
 int fold_groups(const int *sizes, int groups, uint8_t *is_test);
 
 #endif

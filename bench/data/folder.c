@@ -330,7 +330,7 @@ static int list_class(struct folder *folder, struct folder_part *part,
 				 "convert the images in" : "put images into");
 }
 
-/* The folders among names in DIR/below, one behind the other. */
+/* Keeps the folders among names in DIR/below. */
 static int keep_folders(struct folder *folder, const char *below,
 			struct entries *names, struct error *err)
 {
@@ -527,8 +527,8 @@ void folder_target(const struct folder *folder, const struct folder_part *part,
 		vector[k] = part->targets[(size_t)index * classes + k];
 }
 
-/* Of the file's bytes, or how many they are. What cannot be read has none: that
- * is told when its pixels are asked for. */
+/* Hashes the file's bytes or its size. An unreadable file has no hash: the
+ * error comes when its pixels are read. */
 static void hash_file(const char *path, int reads, char hex[HASH_SHA256_SIZE])
 {
 	struct stat about;

@@ -97,7 +97,7 @@ static int open_file(const char *path, size_t *size, struct error *err)
 	return -1;
 }
 
-/* As many as there are, up to size. */
+/* Reads all bytes, up to size. */
 static int read_all(int fd, const char *path, uint8_t *bytes, size_t size,
 		    size_t *count, struct error *err)
 {

@@ -9,13 +9,14 @@ typedef int image_decoder(const struct image_file *file, struct image *image,
 			  struct error *err);
 image_decoder image_decode_jpeg, image_decode_png;
 
-/* Room for an image whose size the file says, where it is no bomb. If only the
- * sides are asked for, pixels stays NULL, and decoding ends here. */
+/* Allocates an image of the size in the file, unless it is too large. With
+ * sides_only, pixels stays NULL, and decoding ends here. */
 int image_allocate(struct image *image, const struct image_file *file,
 		   size_t height, size_t width, int channels,
 		   struct error *err);
 
-/* "NAME: its JPEG data cannot be decoded (words); ...", or cut short. */
+/* Fails with "NAME: its JPEG data cannot be decoded (words); ...", or says that
+ * it is cut short. */
 int image_refuse(const struct image_file *file, const char *format,
 		 int is_cut, const char *words, struct error *err);
 

@@ -36,7 +36,7 @@ static void fail(j_common_ptr jpeg)
 	longjmp(decoder->failed, 1);
 }
 
-/* What libjpeg repairs is let pass, as it is in many photographs. */
+/* Accepts data that libjpeg repairs, as in many photographs. */
 static void warn(j_common_ptr jpeg, int level)
 {
 	(void)jpeg;

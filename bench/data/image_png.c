@@ -34,7 +34,7 @@ static void fail(png_structp png, png_const_charp words)
 	png_longjmp(png, 1);
 }
 
-/* Of chunks that say nothing about pixels. */
+/* Ignores warnings about chunks without pixels. */
 static void warn(png_structp png, png_const_charp words)
 {
 	(void)png;
@@ -115,8 +115,8 @@ static int has_name(const uint8_t *chunk)
 	return 1;
 }
 
-/* Whether the file ends inside of a chunk after that whose data are at this
- * place; Pillow reads these, up to another frame or what is no chunk. */
+/* Returns 1 if the file ends inside a chunk after the one at this place. Pillow
+ * reads these chunks, up to another frame or invalid data. */
 static int is_cut_after(const struct image_file *file, size_t at)
 {
 	at += png_get_uint_32(file->bytes + at - HEAD) + CRC;

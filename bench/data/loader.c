@@ -100,8 +100,8 @@ int loader_test_batches(const struct loader_plan *plan)
 		       plan->test_steps : batches;
 }
 
-/* The core's share of a global batch of at most most samples, at this place of
- * so many; still without its samples. */
+/* Returns the core's share of a global batch of at most most samples, at place
+ * at of samples. It has no samples yet. */
 static struct batch share(const struct loader_plan *plan, int at, int most,
 			  int samples)
 {
@@ -185,7 +185,7 @@ static void publish(struct loader *loader, int ended, int failed)
 	pthread_mutex_unlock(&loader->lock);
 }
 
-/* Where batch b begins; an inference takes whole ones, again and again. */
+/* Returns the place of batch b. Inference repeats the full batches. */
 static int place_of(const struct loader_plan *plan, int b, int size,
 		    const struct samples *samples)
 {
@@ -220,7 +220,7 @@ static int load_pass(struct loader *loader, const struct sample_pass *pass,
 	return 0;
 }
 
-/* Whether there is another order, from this epoch on. */
+/* Shuffles for this epoch. Returns 0 if the order stays. */
 static int shuffle(struct loader *loader, int epoch)
 {
 	const struct loader_plan *plan = &loader->plan;
@@ -284,7 +284,7 @@ static int largest_batch(const struct loader_plan *plan)
 						       plan->global_batch;
 }
 
-/* Of fake data there is one batch. */
+/* Fake data has one batch. */
 static int slots_of(const struct loader_plan *plan)
 {
 	return plan->dataset->is_fake ? 1 : DEPTH;
@@ -390,8 +390,8 @@ static int fail_at_end(struct error *err)
 			 "there is no batch after the last one");
 }
 
-/* Of samples that a program holds, which needs each epoch's order, or of fake
- * ones. */
+/* Returns the next batch of a data set on the device, which needs each epoch's
+ * order, or of fake data. */
 static int next_held(struct loader *loader, struct batch *batch,
 		     struct error *err)
 {
@@ -450,7 +450,8 @@ int loader_next(struct loader *loader, struct batch *batch, struct error *err)
 	}
 	pthread_cond_signal(&loader->changed);
 	pthread_mutex_unlock(&loader->lock);
-	/* The loader may want this CPU: now, and not in what is timed next. */
+	/* The loader's thread may need this CPU: better now than in the timed
+	 * part. */
 	sched_yield();
 	if (found)
 		return 0;

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define FRACTION 22 /* bits behind the point of a weight */
+#define FRACTION 22 /* fractional bits of a weight */
 
 static void axis_release(struct resize_axis *axis)
 {
@@ -11,7 +11,7 @@ static void axis_release(struct resize_axis *axis)
 	free(axis->weights);
 }
 
-/* What an input of an axis weighs for an output around center. */
+/* Returns the weight of an input for an output around center. */
 static double weight_of(double scale, double center, int input)
 {
 	const double inverse = 1 / fmax(scale, 1); /* as Pillow rounds it */
@@ -31,7 +31,7 @@ static void weigh(struct resize_axis *axis, const struct resize_span *span,
 	int32_t *weights = axis->weights + (size_t)i * (size_t)axis->taps;
 	double sum = 0;
 
-	/* Those near an end come with inputs before them that weigh 0. */
+	/* Outputs near an end also have inputs with weight 0 before them. */
 	axis->first[i] = least + axis->taps > axis->from ?
 				 axis->from - axis->taps : least;
 	for (int j = least; j < end; j++)
@@ -92,7 +92,7 @@ static void resize_across(const struct resize_axis *axis,
 	}
 }
 
-/* Of rows from top on. */
+/* Resizes along columns, from row top on. */
 static void resize_down(const struct resize_axis *axis, const uint8_t *rows,
 			int top, int width, uint8_t *to, size_t stride)
 {
@@ -134,7 +134,7 @@ void resize_release(struct resize *resize)
 	axis_release(&resize->down);
 }
 
-/* The rows that are wanted of those that there are. */
+/* Returns the number of rows that are needed. */
 static int wanted_rows(const struct resize_axis *down)
 {
 	return down->first[down->to - 1] + down->taps - down->first[0];

@@ -129,8 +129,8 @@ static int read_length(struct safetensors *file, size_t size, size_t *length,
 	return 0;
 }
 
-/* A value of JSON takes up to 50 times the memory of its text: there are not
- * more of them than of what parts and opens them, anywhere. */
+/* Limits the number of JSON values, which take up to 50 times the memory of
+ * their text. There are at most as many as separators and opening brackets. */
 static int check_values(const struct safetensors *file, const char *text,
 			size_t length, struct error *err)
 {
@@ -187,7 +187,7 @@ static int read_header(struct safetensors *file, size_t *data_bytes,
 	return failed ? -1 : 0;
 }
 
-/* Of an entry that has not the three members, of their kinds. */
+/* Refuses an entry that lacks one of the three members, or has another type. */
 static int refuse_entry(const struct safetensors *file, const char *name,
 			const char *what, struct error *err)
 {
@@ -327,8 +327,7 @@ static int compare_places(const void *left, const void *right)
 	return (a->end > b->end) - (a->end < b->end);
 }
 
-/* Sorts them by their data, each of which is to begin where that before it
- * ends. */
+/* Sorts tensors by their data. Each must begin where the previous one ends. */
 static int check_places(struct safetensors *file, size_t data_bytes,
 			struct error *err)
 {

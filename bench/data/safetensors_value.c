@@ -42,7 +42,7 @@ static double double_of_bits(uint64_t bits)
 	return value;
 }
 
-/* What is beyond a float becomes infinite. */
+/* Values beyond a float become infinite. */
 static float float_of_double(uint64_t bits)
 {
 	const double value = double_of_bits(bits);

@@ -1,7 +1,5 @@
-/*
- * A value of safetensors as PyTorch converts it: the bytes are little endian,
- * safetensors_type_size() of them.
- */
+/* Converts a value of safetensors as PyTorch does. bytes are little endian,
+ * safetensors_type_size() of them. */
 #ifndef BENCH_DATA_SAFETENSORS_VALUE_H
 #define BENCH_DATA_SAFETENSORS_VALUE_H
 
@@ -9,11 +7,11 @@
 
 #include "bench/data/safetensors.h"
 
-/* Rounded to the nearest; what is beyond a float is infinite. */
+/* Returns the nearest float; infinite if the value is beyond a float. */
 float safetensor_float(enum safetensors_type type, const uint8_t *bytes);
 
-/* As an I64: a fraction is cut off; what is no number, or too large, is the
- * least I64, as PyTorch has it on x86-64. */
+/* Returns the value as an I64: fractions are cut off. NAN and values beyond I64
+ * become the least I64, as in PyTorch on x86-64. */
 uint64_t safetensor_counter(enum safetensors_type type, const uint8_t *bytes);
 
 #endif

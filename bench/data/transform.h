@@ -1,8 +1,8 @@
 /*
- * From the bytes of a data set's images to what a model takes: resized to its
- * input (bench/data/resize.h), the same in each of its channels where images
- * have one, and scaled. Of images in files it is a part (bench/data/crop.h),
- * whose channels become as many as the model has.
+ * Converts a data set's images to a model's inputs: resizes them
+ * (bench/data/resize.h), copies a single channel to all, and scales the values.
+ * Images in files are cropped (bench/data/crop.h) and get the model's number of
+ * channels.
  */
 #ifndef BENCH_DATA_TRANSFORM_H
 #define BENCH_DATA_TRANSFORM_H
@@ -10,26 +10,28 @@
 #include "bench/data/crop.h"
 #include "bench/data/dataset.h"
 
-/* Of one data set and model, which outlive it; used by one thread at a time. */
+/* Belongs to one data set and model, which outlive it. Only one thread at a
+ * time may use it. */
 struct transform;
 
-/* Images have one channel, or as many as the model's; those in files whatever
- * they have, for models of one or three. NULL: no memory. */
+/* Images have one channel, or as many as the model. Images in files may have
+ * any number, for models with one or three. Returns NULL if there is no
+ * memory. */
 struct transform *transform_open(const struct dataset *dataset,
 				 const struct model *model, struct error *err);
-void transform_close(struct transform *transform); /* NULL is fine */
+void transform_close(struct transform *transform); /* NULL is allowed */
 
 /*
- * Sample index to image, [channel][row][column] of the model's input. Of files
- * the key draws a part; without it, it is the middle. Nothing but a file can be
- * wrong: of other data sets it always returns 0, and err may be NULL.
+ * Converts sample index to image, [channel][row][column] of the model's input.
+ * key draws a part of an image in a file; NULL takes the centre. Fails only for
+ * images in files; otherwise err may be NULL.
  */
 int transform_image(struct transform *transform, const struct samples *samples,
 		    int index, const struct crop_key *key, float *image,
 		    struct error *err);
 
-/* What each of the 256 values of a byte becomes, where that is all that is done
- * to an image; else NULL. */
+/* Returns a table from bytes to values if nothing else is done to an image;
+ * otherwise NULL. */
 const float *transform_table(const struct transform *transform);
 
 #endif

@@ -125,7 +125,8 @@ static const struct item *state_find(const struct state *state,
 	return NULL;
 }
 
-/* Of a counter, load_state_dict() also takes the first of a row. */
+/* For a counter, load_state_dict() also accepts a vector, and takes its first
+ * value. */
 static int has_shape(const struct safetensor *tensor, const struct item *item)
 {
 	const struct safetensor *form = &item->form;
@@ -161,8 +162,8 @@ static int check_item(const struct safetensors *file,
 			 model);
 }
 
-/* Bytes of the prefix that all names have before those of the model, or 0. Only
- * the shortest name that ends as the first of the model may be this one. */
+/* Returns the bytes of the prefix before all names of the model, or 0. Only the
+ * shortest name that ends like the model's first name is a candidate. */
 static size_t find_prefix(const struct safetensors *file,
 			  const struct state *state)
 {
@@ -288,7 +289,7 @@ int weights_allocate(const struct model *model, struct weights *weights)
 	return 0;
 }
 
-/* Of a file that fits. */
+/* Reads the weights of a file that fits. */
 static int read_all(struct safetensors *file, const struct state *state,
 		    struct weights *weights, struct error *err)
 {
