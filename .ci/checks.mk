@@ -78,6 +78,7 @@ check-full:
 		done,@echo "skipped: oclgrind is not installed")
 	BENCH="$$(realpath $B/bench)" tests/tools/stress kill 40
 	BENCH="$$(realpath $B/bench)" tests/tools/stress interrupt 40
+	tests/tools/gate-bzip2 $B/bench || test "$$?" = 77
 	$(AGAIN) fuzz
 	.ci/check-layers
 	.ci/check-style

@@ -275,8 +275,8 @@ static const char *const centre_names[CENTRES] = {
 struct modes {
 	double fast, slow, share; /* share of the processes is slow */
 	int base_too;
-	/* Of CHECKS, in percent, as in bench/gate/README.md: what the interval
-	 * holds, and how often such a head is flagged and confirmed. */
+	/* Percent of CHECKS whose interval holds each centre, that flag such a
+	 * head and that confirm it; bench/gate/README.md quotes two rows. */
 	double holds[CENTRES], flagged, confirmed;
 };
 
