@@ -59,7 +59,7 @@ documents() {
 }
 
 # A block of ```text is an example of output. All others, and `...` in prose,
-# are commands: the verb and its options are those of the help, and a target of
+# are commands: the help has the verb and its options, and a target of
 # make has a rule.
 @test "every command of bench and make exists" {
 	local verb
