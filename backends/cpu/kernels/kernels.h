@@ -1,6 +1,7 @@
 /*
- * All kernels, compiled once for each instruction set and chosen when the
- * program starts: each family of them has a header of its own.
+ * Kernels of one instruction set, as a table of families. Each build is
+ * compiled separately, and backends/cpu/isa.c chooses one when the program
+ * starts. Each family has a header of its own.
  */
 #ifndef BACKENDS_CPU_KERNELS_KERNELS_H
 #define BACKENDS_CPU_KERNELS_KERNELS_H
@@ -18,7 +19,7 @@
 
 #define CPU_LANES 16
 
-/* As many, or more to fill the last vector. */
+/* Returns count rounded up to whole vectors of CPU_LANES. */
 static inline size_t cpu_whole_lanes(int count)
 {
 	return ((size_t)count + CPU_LANES - 1) / CPU_LANES * CPU_LANES;
@@ -27,16 +28,16 @@ static inline size_t cpu_whole_lanes(int count)
 struct cpu_kernels {
 	const char *name;
 	int (*supported)(void);
-	int has_tiles; /* AMX's: all products of bf16 are by them */
-	dropout_chooser *choices; /* those of dropout_choices() */
+	int has_tiles; /* 1 = all bf16 products use AMX tiles */
+	dropout_chooser *choices; /* dropout_choices() of this build */
 	const struct stem_kernels *stem;
 	const struct linear_kernels *linear;
 	const struct igemm_kernels *igemm;
-	const struct igemm_kernels *igemm_bf16; /* or NULL: see isa.h */
+	const struct igemm_kernels *igemm_bf16; /* NULL = no bf16: see isa.h */
 	const struct plane_kernels *planes;
 	const struct winograd_kernels *winograd;
-	/* Its loops: fp32, reading, others; or, as of amx, only what no other
-	 * build has. NULL behind the last. */
+	/* Returns peak loop number index: fp32, reading, then others; NULL
+	 * after the last. amx returns only the loop that no other build has. */
 	const struct peak *(*peak)(int index);
 };
 
@@ -46,17 +47,18 @@ extern const struct cpu_kernels cpu_kernels_avx2;
 extern const struct cpu_kernels cpu_kernels_portable;
 
 /*
- * Asks the system for AMX's tiles for bf16, for which it keeps 8 KB more for
- * each thread that uses them: whether the CPU has them, and this process may.
+ * Asks the system for permission to use AMX's bf16 tiles; it then keeps 8 KB
+ * more for each thread that uses them. Returns 1 if the CPU has tiles and the
+ * process may use them, else 0.
  */
 int cpu_request_tiles(void);
 
-/* Best first, and a NULL at the end. Other processors than x86-64 have the
- * portable build alone. */
+/* Builds of this processor, best first, then NULL. Processors other than x86-64
+ * have only the portable build. */
 extern const struct cpu_kernels *const cpu_builds[];
 
-/* 0 for a build that is better than the one BENCH_TEST_ISA names: for tests of
- * what a lesser CPU does, it takes such builds away. */
+/* Returns 0 for a build better than the one that BENCH_TEST_ISA names, else 1.
+ * Tests use the variable to run what a lesser CPU would. */
 int cpu_is_tested_with(const char *name);
 
 #endif

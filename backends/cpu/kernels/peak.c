@@ -1,20 +1,20 @@
 /*
  * Loops at the peak of a core, see backends/contract/peak.h:
  *
- *   multiply-add   s[i] = s[i] / 2 + 1 in registers: 2 operations a lane
- *   dot product    s[i] += a . b of pairs of bf16: 4 operations a lane
+ *   multiply-add   s[i] = s[i] / 2 + 1 in registers: 2 operations per lane
+ *   dot product    s[i] += a . b of pairs of bf16: 4 operations per lane
  *   read           s[i] += memory, vector by vector
  *
- * A sum waits for itself only, and there are more of them than the longest
- * latency times the instructions that begin in a cycle: 4 x 2 for multiply-adds
- * and additions of x86-64, 6 x 2 for bf16. None of it can be left out: nothing
- * may be reassociated, and the compiler does not know what a sum begins with.
+ * Each sum depends only on itself. The number of sums exceeds the longest
+ * latency times the instructions that begin per cycle: 4 x 2 for multiply-adds
+ * and additions of x86-64, 6 x 2 for bf16. The compiler can omit no operation:
+ * floats may not be reassociated, and the initial sums are unknown to it.
  */
 #include "backends/cpu/kernels/table.h"
 
-#ifndef __AMX_BF16__ /* for which there is peak_amx.c */
+#ifndef __AMX_BF16__ /* peak_amx.c has AMX's */
 
-/* Sums in registers, of which there are 32 or 16. */
+/* Sums in registers: x86-64 has 16, AVX-512 and arm64 have 32. */
 #if defined(__AVX512F__) || defined(__aarch64__)
 #define SUMS 20
 #else
@@ -22,7 +22,7 @@
 #endif
 #define READ_SUMS 8
 
-/* All sums as one number that depends on each of them. */
+/* Returns one number that depends on every sum. */
 INLINE float sums_join(const vec *sums, int count)
 {
 	vec all = sums[0];

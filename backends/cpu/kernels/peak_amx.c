@@ -3,8 +3,8 @@
  *
  *   tile product   C[i] += A B of bf16: 16 x 16 x 32 products and sums
  *
- * All else is as the build for AVX-512 has it. Four tiles of sums are enough:
- * a product begins every 16 cycles, and takes 52.
+ * The build for AVX-512 has the other loops. Four tiles of sums are enough: a
+ * product begins every 16 cycles and takes 52.
  */
 #include "backends/cpu/kernels/simd/amx.h"
 #include "backends/cpu/kernels/table.h"

@@ -1,4 +1,5 @@
-/* All kernels of one instruction set, and whether this CPU has it. */
+/* The kernel table of one instruction set, and the test that this CPU supports
+ * it. */
 #include "backends/cpu/kernels/table.h"
 
 #include "backends/cpu/kernels/kernels.h"

@@ -1,4 +1,6 @@
-/* What the table of an instruction set's kernels has besides its families. */
+/*
+ * Functions of a kernel table that belong to no family: peak loops and dropout.
+ */
 #ifndef BACKENDS_CPU_KERNELS_TABLE_H
 #define BACKENDS_CPU_KERNELS_TABLE_H
 
@@ -6,12 +8,14 @@
 #include "backends/cpu/kernels/simd/simd.h"
 #include "models/random.h"
 
-/* The loops of backends/contract/peak.h: that of fp32, reading, and what else
- * this CPU has, but of AMX a product of tiles of bf16 alone; NULL behind the
- * last. peak.c has them, and peak_amx.c that of AMX. */
+/*
+ * Returns peak loop number index (backends/contract/peak.h), or NULL after the
+ * last: fp32, reading, and bf16 if the CPU has it. The build for AMX returns
+ * only the bf16 tile product. peak.c and peak_amx.c define them.
+ */
 const struct peak *ISA_NAME(peak)(int index);
 
-/* Dropout's choices, for backends/cpu/kernels/kernels.h. */
+/* DROPOUT_CHOICES chooses dropout's elements, for kernels.h. */
 #if defined(__AVX512F__) || defined(__AVX2__)
 dropout_chooser VEC_NAME(dropout_choices);
 #define DROPOUT_CHOICES VEC_NAME(dropout_choices)

@@ -1,20 +1,20 @@
 /*
- * What dropout keeps of a sample: the choices of models/random.h, bit by bit.
- * Philox4x32-10 (Salmon and others, SC 2011) of the counter (i, sample, step,
- * layer) makes the words a, b, c, d of choices 4 i .. 4 i + 3, in ten rounds:
+ * Dropout's choices (models/random.h) by Philox4x32-10, one counter per 64-bit
+ * lane. The generator (Salmon and others, SC 2011) turns the counter (i,
+ * sample, step, layer) into the words a, b, c, d of choices 4 i .. 4 i + 3, in
+ * ten rounds:
  *
  *   a, b, c, d = high(q) ^ b ^ k, q, high(p) ^ d ^ l, p
  *   with  p = a * 0xd2511f53  and  q = c * 0xcd9e8d57
  *
- * where k and l, the halves of the seed, grow by constants. A lane of 64 bits
- * has one counter: it multiplies its lower half, in which the next round reads
- * p and q, and what is left in the upper one does no harm. Two such vectors,
- * of even and of odd counters, then fill the bytes of one.
+ * The key k, l is the halves of the seed; both grow by constants. Each word is in
+ * the lower half of its lane, which is the half that is multiplied; the rest of
+ * a product in the upper half does no harm. A vector of even counters and one of
+ * odd counters then fill the bytes of one.
  *
- * Measured, 9216 choices: 4.0 us with AVX-512, 2.3 a ns where the two ports for
- * its 6 operations a round and vector allow 3.1; 7.1 us with AVX2, and 20 us
- * one counter after the other, of which SSE2 left 56: the portable build has
- * models/random.c itself.
+ * Ceiling: 6 operations per round and vector, on two ports. The portable build
+ * uses models/random.c: SSE2's vectors are slower than one counter after the
+ * other.
  */
 #include "backends/cpu/kernels/table.h"
 
@@ -25,14 +25,14 @@
 typedef uint32_t words __attribute__((vector_size(LANES * 4), may_alias));
 typedef uint64_t counters __attribute__((vector_size(LANES * 4), may_alias));
 
-/* One layer of one sample. */
+/* Key, counter and threshold of one layer of one sample. */
 struct draw {
 	uint32_t key[2];
 	uint32_t sample, step, layer;
 	uint32_t threshold;
 };
 
-/* The lower halves' products. */
+/* Returns the 64-bit products of the lanes' lower halves and factor. */
 INLINE counters counters_multiply(counters a, uint32_t factor)
 {
 	const counters factors = (counters){ 0 } + factor;
@@ -44,7 +44,7 @@ INLINE counters counters_multiply(counters a, uint32_t factor)
 #endif
 }
 
-/* Choices as the bytes of each lower half. */
+/* Returns four choices per counter, in the bytes of each lower half. */
 INLINE counters choose(const struct draw *draw, counters at)
 {
 	counters a = at, b = (counters){ 0 } + draw->sample;

@@ -1,36 +1,37 @@
 /*
  * Batch norm: see backends/cpu/kernels/elementwise/planes.h.
  *
- * Sums are of floats over ROWS rows, then of doubles: of x less the mean of a
- * few of its channel's values, which makes the variance right to 1e-7 however
- * far the mean is from 0, where that of x itself is off by 3 % at a mean of
- * 1000 deviations. One value alone may be the only one behind a ReLU that is
- * not 0, and far from all others.
+ * Sums are floats over ROWS rows, then doubles. They sum x - shift, where shift
+ * is the mean of a few values of the channel. The variance is then right to
+ * 1e-7 however far the mean is from 0. Without a shift it is off by 3 % at a
+ * mean of 1000 deviations. A single value as shift would not do: after a ReLU
+ * it may be the only one that is not 0, and far from all others.
  *
- * All of this waits for memory, so that rows are read one after the other, and
- * what follows batch norm is done while its values are in registers. Where some
- * rows pass at once the processor does not foresee the next ones.
+ * Ceiling: memory bandwidth. Rows are read one after the other, and the
+ * operations that follow batch norm run while its values are in registers.
+ * Where several rows pass together, the hardware does not prefetch the next
+ * ones.
  */
 #include "backends/cpu/kernels/elementwise/planes.h"
 #include "backends/cpu/kernels/elementwise/planes_kernels.h"
 
-#define ROWS 16 /* a sum of equal floats is off by their number of roundings */
-#define TOGETHER 4 /* rows that pass at once */
-#define STRIP 512 /* channels whose sums are in the cache */
-#define SAMPLES 16 /* rows that a channel's shift is the mean of, at most */
-#define AHEAD 1024 /* floats that are fetched before they are summed */
+#define ROWS 16 /* rows per float sum; its error grows with their number */
+#define TOGETHER 4 /* rows that pass together */
+#define STRIP 512 /* channels whose sums stay in the cache */
+#define SAMPLES 16 /* rows, at most, whose mean is a channel's shift */
+#define AHEAD 1024 /* floats that are prefetched before they are summed */
 
-/* Which of dy a ReLU lets pass. */
+/* Elements of dy that pass the ReLU after batch norm. */
 enum passing {
 	PASS_ALL,
-	PASS_FOUND, /* where what x becomes is above 0 */
-	PASS_SEEN   /* where y is, and the others become 0 in dy */
+	PASS_FOUND, /* where map makes a positive value of x */
+	PASS_SEEN   /* where y is positive; the others become 0 in dy */
 };
 
 /* Up to ROWS rows of up to STRIP channels. */
 struct channel_strip {
-	size_t at;   /* of the first row's first value */
-	int channel; /* the first one */
+	size_t at;   /* offset of the first row's first value */
+	int channel; /* the first channel */
 	int channels, rows;
 };
 
@@ -51,7 +52,7 @@ INLINE void store(float *to, vec value, int lanes)
 		vec_store_first(to, value, lanes);
 }
 
-/* value, but 0 where y is not above it; a NaN is not at most 0. */
+/* Returns value where y is above 0 or a NaN, else 0. */
 INLINE vec pass_relu(vec y, vec value)
 {
 	return (vec)((lanes_int)value & ~(y <= vec_set(0)));
@@ -79,7 +80,7 @@ INLINE void clear_sums(struct sums *sums, int channels)
 	}
 }
 
-/* Of one vector of channels, from number c of the strip on. */
+/* Adds a vector of channels, from channel c of the strip on. */
 INLINE void add_to_sums(struct sums *sums, int c, vec a, vec b)
 {
 	vec_store(sums->a + c, vec_load(sums->a + c) + a);
@@ -95,7 +96,7 @@ static void add_strip(const struct channel_strip *strip,
 	}
 }
 
-/* Of rows that are equally far apart. */
+/* Sets shift to the mean of up to SAMPLES rows at equal distances. */
 static void find_shift(const struct norm_rows *rows, const float *x,
 		       float *shift)
 {
@@ -111,8 +112,8 @@ static void find_shift(const struct norm_rows *rows, const float *x,
 		shift[c] /= (float)samples;
 }
 
-/* count rows of a vector of channels; count and lanes are constants, but for
- * lanes that are not all. */
+/* Adds count rows of a vector of channels; count is a constant, and so is lanes
+ * unless it is a remainder. */
 INLINE void add_squares(const float *x, int stride, int count, int lanes,
 			vec shift, int c, struct sums *sums)
 {
@@ -182,7 +183,7 @@ void VEC_NAME(norm_add_moments)(const struct norm_rows *rows, const float *x,
 	moments->rows += rows->count;
 }
 
-/* Whether there is other, and relu, are constants. */
+/* Whether other is NULL, and relu, are constants. */
 INLINE void forward_rows(const struct norm_rows *rows,
 			 const struct norm_map *map,
 			 const float *restrict x, const float *restrict other,
@@ -197,7 +198,7 @@ INLINE void forward_rows(const struct norm_rows *rows,
 					    bias[c];
 			const float sum = other ? value + other[c] : value;
 
-			/* A NaN is not at most 0. */
+			/* A NaN fails the comparison and passes. */
 			y[c] = relu && sum <= 0 ? 0 : sum;
 		}
 		x += rows->stride;
@@ -222,7 +223,7 @@ void VEC_NAME(norm_forward)(const struct norm_rows *rows,
 		forward_rows(rows, map, x, NULL, 0, y);
 }
 
-/* What norm_sums() is asked. */
+/* Arguments of norm_sums(). */
 struct norm_backward {
 	const struct norm_rows *rows;
 	const struct norm_map *map;
@@ -230,8 +231,8 @@ struct norm_backward {
 	float *dy;
 };
 
-/* count rows of a vector of channels, from the value number at on; count,
- * passing and lanes are constants, but for lanes that are not all. */
+/* Adds count rows of a vector of channels, from offset at on; count and passing
+ * are constants, and so is lanes unless it is a remainder. */
 INLINE void add_products(const struct norm_backward *is, enum passing passing,
 			 size_t at, int count, int channel, int lanes, int c,
 			 struct sums *sums)

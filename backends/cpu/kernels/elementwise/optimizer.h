@@ -1,13 +1,13 @@
 /*
  * A step of each optimizer on vectors; models/recipe.h has the formulas.
  *
- * Adadelta's quotient of roots is taken as (u + eps) / sqrt((u + eps) (v +
+ * Adadelta's quotient of roots is computed as (u + eps) / sqrt((u + eps) (v +
  * eps)), and Adam's root as v / sqrt(v): one reciprocal root.
  *
- * Averages of gradients that stay zero, as a dead unit's do, would shrink
- * until they are denormal, or their products with a rate are, and take twice to
- * 20 times as long from then on. Adadelta's end at 1e-29 instead, which is
- * nothing beside eps, Adam's and momentum at 0.
+ * A dead unit's gradients are 0, and its averages would shrink until they, or
+ * their products with a rate, are denormal. Each step would then take 2 to 20
+ * times as long. Instead Adadelta's averages end at 1e-29, negligible next to
+ * eps, and Adam's averages and momentum become 0.
  */
 #ifndef BACKENDS_CPU_KERNELS_ELEMENTWISE_OPTIMIZER_H
 #define BACKENDS_CPU_KERNELS_ELEMENTWISE_OPTIMIZER_H
@@ -21,9 +21,9 @@
 struct rates {
 	enum optimizer optimizer;
 	int has_momentum;
-	vec lr, grown; /* of Adam the terms of models/recipe.h */
+	vec lr, grown; /* with Adam the terms of models/recipe.h */
 	vec eps;
-	vec old[2], new[2]; /* parts of an average, and of what comes */
+	vec old[2], new[2]; /* shares of the old average and of the new value */
 	vec momentum, decay;
 };
 
@@ -50,9 +50,11 @@ INLINE struct rates rates_of(const struct update *update)
 	return rates;
 }
 
-/* What to take from parameters whose gradient is g; v and u become those of
- * this step. Rounded, as all of these are, so that an update has the same bits
- * whoever makes it. */
+/*
+ * Returns the change to subtract from parameters with gradient g, and updates v
+ * and u. The change is rounded, as in all of these functions, so that each
+ * caller gets the same bits.
+ */
 INLINE vec adadelta_step(const struct rates *rates, vec g, vec *v, vec *u)
 {
 	const vec squares =
@@ -67,7 +69,7 @@ INLINE vec adadelta_step(const struct rates *rates, vec g, vec *v, vec *u)
 	return vec_rounded(rates->lr * delta);
 }
 
-/* 0 for what is as small; a NaN stays one. */
+/* Returns 0 if |value| is at most LEAST, else value; a NaN remains one. */
 INLINE vec unless_least(vec value)
 {
 	const lanes_int is_least = (value <= LEAST) & (value >= -LEAST);
@@ -98,8 +100,8 @@ INLINE vec sgd_step(const struct rates *rates, vec g, vec p, vec *b)
 	return vec_rounded(rates->lr * change);
 }
 
-/* One vector, or its first rest floats, from place at of p and its state on;
- * optimizer is a constant. */
+/* Updates one vector, or its first rest floats, at offset at of p and its
+ * state; optimizer is a constant. */
 INLINE void step_vector(const struct rates *rates, enum optimizer optimizer,
 			vec g, float *p, float *first, float *second, size_t at,
 			int rest)

@@ -1,10 +1,11 @@
-/* Poolings and single elements. Memory is what most of this waits for. */
+/* Pooling and elementwise layers, channels last: see planes.h. Ceiling: memory
+ * bandwidth. */
 #include "backends/cpu/kernels/elementwise/planes.h"
 
 #include "backends/cpu/kernels/elementwise/planes_kernels.h"
 #include "backends/cpu/kernels/simd/simd_masks.h"
 
-/* A vector of channels from one on, or what there is of it. */
+/* A vector of channels from first on; count is less in a remainder. */
 struct lanes {
 	int first, count;
 };
@@ -24,8 +25,8 @@ INLINE void lanes_store(float *to, vec value, struct lanes lanes)
 		vec_store_first(to + lanes.first, value, lanes.count);
 }
 
-/* All of it where pixels are that far apart: the gaps between them are 0, and
- * stay so. */
+/* Returns whole vectors if pixels are far enough apart: the gaps between them
+ * are 0 and stay 0. */
 INLINE struct lanes lanes_from(const struct pool_shape *shape, int first)
 {
 	const int left = shape->in.channels - first;
@@ -36,10 +37,10 @@ INLINE struct lanes lanes_from(const struct pool_shape *shape, int first)
 			       has_gap || left > LANES ? LANES : left };
 }
 
-/* Rows, or columns, of a window that lie in a plane. */
+/* Rows, or columns, of a window inside a plane. */
 struct overlap {
-	int from, to; /* of the window */
-	int first;    /* of the plane, where from is */
+	int from, to; /* rows of the window */
+	int first;    /* row of the plane at from */
 };
 
 INLINE struct overlap span_of(int place, int window, int stride, int pad,
@@ -52,17 +53,17 @@ INLINE struct overlap span_of(int place, int window, int stride, int pad,
 	return (struct overlap){ from, to, first + from };
 }
 
-/* The pixels of a window that lie in the plane. */
+/* The pixels of a window inside the plane. */
 struct pool_window {
 	int rows, columns;
-	int first;  /* row * window + column of the first one */
-	int window; /* side of all of it */
+	int first;  /* row * window + column of the first pixel */
+	int window; /* side of the whole window */
 	int stride, marks;
-	size_t at, row, pixel; /* floats, to the first, from row to row, ... */
+	/* floats: to the first pixel, from row to row, from pixel to pixel */
+	size_t at, row, pixel;
 };
 
-/* whole: the side of a window all of which lies in the plane, a constant; or
- * 0. */
+/* whole: side of a window wholly inside the plane, a constant; else 0. */
 INLINE struct pool_window window_of(const struct pool_shape *shape, int whole,
 				    struct overlap y, struct overlap x)
 {
@@ -82,7 +83,7 @@ INLINE struct pool_window window_of(const struct pool_shape *shape, int whole,
 	};
 }
 
-/* The most of a vector of channels, and where in the window it is. */
+/* The maximum of a vector of channels, and its place in the window. */
 struct most {
 	vec value;
 	lane_bytes place;
@@ -116,11 +117,8 @@ INLINE struct most most_of_row(struct pool_window is, int row, const float *in,
 	return most;
 }
 
-/*
- * What the window below this one has of its own, and the next one to the right
- * has not. Left to the processor, planes of 25 MB are read at a third of the
- * speed.
- */
+/* Prefetches the pixels that only the window below has, and not its right
+ * neighbour. Without this, planes of 25 MB are read at a third of the speed. */
 INLINE void fetch_below(struct pool_window is, const float *in)
 {
 	const size_t below = is.at + (size_t)is.window * is.row;
@@ -132,7 +130,8 @@ INLINE void fetch_below(struct pool_window is, const float *in)
 					      (size_t)c * is.pixel));
 }
 
-/* Rows first: the rows of a window do not wait for one another. */
+/* Reduces each row first, so that the rows of a window do not wait for one
+ * another. */
 INLINE void pool_window(struct pool_window is, const float *in,
 			struct lanes lanes, float *out, uint8_t *winners)
 {
@@ -149,8 +148,8 @@ INLINE void pool_window(struct pool_window is, const float *in,
 		bytes_store(winners + lanes.first, most.place);
 }
 
-/* The side of a window of which this is all, if it is one of the constants
- * below; else 0. */
+/* Returns the side of the window if all of it lies in the plane and the side is
+ * one of the constants below; else 0. */
 static int whole_of(const struct pool_shape *shape, struct overlap y,
 		    struct overlap x)
 {
@@ -160,7 +159,7 @@ static int whole_of(const struct pool_shape *shape, struct overlap y,
 			       x.to - x.from == window ? window : 0;
 }
 
-/* A row of outputs. */
+/* Computes a row of outputs. */
 static void pool_row(const struct pool_shape *shape, const float *in,
 		     struct overlap y, float *out, uint8_t *winners)
 {
@@ -201,7 +200,7 @@ static void maxpool(const struct pool_shape *shape, const float *in, float *out,
 	}
 }
 
-/* Each pixel of a window has the gradient in the lanes where it has won. */
+/* Adds the gradient to each pixel of the window, in the lanes where it won. */
 INLINE void unpool_window(struct pool_window is, const float *dy,
 			  const uint8_t *winners, struct lanes lanes, float *dx)
 {
@@ -259,7 +258,7 @@ static void maxpool_backward(const struct pool_shape *shape, const float *dy,
 	}
 }
 
-/* Of the inputs that output number place of out is the mean of. */
+/* Returns the inputs whose mean is output number place of out. */
 INLINE struct overlap mean_of(int place, int in, int out)
 {
 	const int first = place * in / out;
@@ -268,12 +267,12 @@ INLINE struct overlap mean_of(int place, int in, int out)
 				 first };
 }
 
-/* Pixels whose sum is added as one: floats that take more lose the last. */
+/* pixels per float sum: longer sums lose their last digits. */
 #define SUMMED 64
-#define STRIP 512 /* channels whose sums are in the cache */
+#define STRIP 512 /* channels whose sums stay in the cache */
 
-/* The means of up to STRIP channels of the pixels of a window, whose first row
- * and column are in the plane at in. */
+/* Computes the means over a window for up to STRIP channels; in is the plane's
+ * first pixel. */
 static void strip_mean(const struct pool_shape *shape, struct overlap y,
 		       struct overlap x, int channels, const float *restrict in,
 		       float *restrict out)
@@ -354,7 +353,7 @@ static void avgpool_backward(const struct pool_shape *shape, const float *dy,
 
 static void relu(size_t count, const float *x, float *y)
 {
-	/* A NaN is not at most 0. */
+	/* A NaN fails the comparison and passes. */
 	EACH_ALONE
 	for (size_t i = 0; i < count; i++)
 		y[i] = x[i] <= 0 ? 0 : x[i];

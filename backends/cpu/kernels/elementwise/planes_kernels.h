@@ -1,4 +1,4 @@
-/* What planes.c puts into the table of planes.h. */
+/* Batch norm's kernels (norm.c), for the table in planes.c. */
 #ifndef BACKENDS_CPU_KERNELS_ELEMENTWISE_PLANES_KERNELS_H
 #define BACKENDS_CPU_KERNELS_ELEMENTWISE_PLANES_KERNELS_H
 

@@ -1,20 +1,20 @@
 /*
- * The indirect GEMM (Dukhan, "The Indirect Convolution Algorithm", 2019):
- * convolutions and linear layers as one matrix product, whose rows are gathered
- * from where they lie by a table:
+ * Indirect GEMM: convolutions and linear layers as one matrix product, whose
+ * rows are gathered through a table of offsets (Dukhan, "The Indirect
+ * Convolution Algorithm", 2019):
  *
  *   out[p][o] = bias[o] + sum over t, k of in[table[t][p] + k] w[t][k][o]
  *
- * A row is a pixel p of a sample's output; all samples are rows of one product.
- * A tap t is a run of depth values of the input that are neighbours in memory:
- * the channels of a pixel under the window, or those of a whole row of the
- * window where pixels follow each other without gaps. A linear layer is one
- * tap. Of what lies in the padding there is a row of zeros.
+ * A row is a pixel p of a sample's output; the rows of all samples form one
+ * product. A tap t is a run of depth input values that are contiguous in
+ * memory: the channels of a pixel under the window, or a whole row of the
+ * window if pixels have no gaps. A linear layer has one tap. Taps in the
+ * padding read a row of zeros.
  *
- * Weights, and what there is one of for each, are in blocks of IGEMM_BLOCK
- * outputs, [block][tap][k][output of the block]: the product reads them one
- * after the other. The last block is as narrow as whole vectors can be; what it
- * has too much is 0 and stays 0.
+ * Weights and their gradients are in blocks of IGEMM_BLOCK outputs,
+ * [block][tap][k][output of the block], so that the product reads them in
+ * sequence. The last block is rounded up to whole vectors; its padding is 0 and
+ * stays 0.
  */
 #ifndef BACKENDS_CPU_KERNELS_IGEMM_IGEMM_H
 #define BACKENDS_CPU_KERNELS_IGEMM_IGEMM_H
@@ -23,41 +23,48 @@
 #include <stdint.h>
 
 #define IGEMM_BLOCK 64
-#define IGEMM_LANES 16	  /* outputs of a block are a multiple */
-#define IGEMM_ZEROS (-1) /* as a place of the input: padding */
+#define IGEMM_LANES 16	  /* divides the outputs of a block */
+#define IGEMM_ZEROS (-1) /* in table: the tap is in the padding */
 
 struct igemm {
 	int taps, depth, outputs;
-	int pixels;	       /* of a sample's output */
-	const int32_t *table;  /* [taps][pixels]: places in a sample of in */
-	const int32_t *places; /* [pixels]: places in a sample of out */
+	int pixels;	       /* per sample's output */
+	const int32_t *table;  /* [taps][pixels]: offsets in a sample of in */
+	const int32_t *places; /* [pixels]: offsets in a sample of out */
 	const float *zeros;    /* [depth] */
-	/* Or NULL, as all want it but a multiplication of kernels that spread:
-	 * [outputs / IGEMM_LANES], where so many outputs go, from the place
-	 * of their pixel on. Those of two pixels may go to one place: they are
-	 * added, and end has to say so. */
+	/*
+	 * NULL = outputs are contiguous. Else [outputs / IGEMM_LANES]: offset
+	 * of each vector of outputs from its pixel. Vectors of two pixels may
+	 * coincide: they are added, and end->adds must be set. For dx of
+	 * convolutions without padding (solvers/igemm_conv.c).
+	 */
 	const int32_t *spread;
-	int channels; /* where spread: outputs of each place but padding */
-	/* Or 0: products that are summed before the sum is added to others. Of
-	 * few the error is less, by the square root. */
+	int channels; /* with spread: outputs per offset, without padding */
+	/*
+	 * Products per partial sum, which is then added to out; 0 = the
+	 * kernel's own length. Shorter sums have a smaller error, by the square
+	 * root.
+	 */
 	int run;
 };
 
-/* Sample i of count has its input at in + i * in_sample, likewise its output or
- * the gradient by that. */
+/* Samples of a product. Sample i reads in + i * in_sample; its output, or the
+ * gradient of its output, is at out + i * out_sample. */
 struct igemm_batch {
 	int count;
 	const float *in;
 	size_t in_sample, out_sample;
 };
 
-/* As many outputs, and padding to fill the last vector. */
+/* Returns outputs rounded up to whole vectors. */
 static inline int igemm_whole(int outputs)
 {
 	return (outputs + IGEMM_LANES - 1) / IGEMM_LANES * IGEMM_LANES;
 }
 
-/* Output number first begins a block: how many there are, padding included. */
+/*
+ * Returns the width of the block that begins at output first, padding included.
+ */
 static inline int igemm_width(const struct igemm *igemm, int first)
 {
 	const int left = igemm->outputs - first;
@@ -65,7 +72,7 @@ static inline int igemm_width(const struct igemm *igemm, int first)
 	return left >= IGEMM_BLOCK ? IGEMM_BLOCK : igemm_whole(left);
 }
 
-/* All outputs, padding included: of the biases, too. */
+/* Returns the number of outputs and of biases, padding included. */
 static inline int igemm_padded(const struct igemm *igemm)
 {
 	return igemm_whole(igemm->outputs);
@@ -88,17 +95,20 @@ static inline size_t igemm_weight_at(const struct igemm *igemm, int output,
 	       (size_t)(output - first);
 }
 
-/* What the sums begin with, and what is done to them in the end. */
+/* Epilogue of a product: initial sums, and what happens to the results. */
 struct igemm_end {
-	const float *bias; /* [igemm_padded()]; NULL: 0 */
-	int adds;	   /* and what out holds */
+	const float *bias; /* [igemm_padded()]; NULL = 0 */
+	int adds;	   /* 1 = the sums are added to out */
 	int relu;
-	/* Unless NULL: hears of rows, in their order, while the cache still has
-	 * them; out is the first one's. */
+	/* Called after each group of rows, in order, while they are in the
+	 * cache; out is the first row's output. NULL = no call. */
 	void (*wrote)(void *to, const float *out, int rows);
 	void *to;
-	/* Of multiply_packed(): unless NULL, outputs are rounded to bf16 and go
-	 * here, in the places that they have in out, which is only read. */
+	/*
+	 * For multiply_packed() only: outputs are rounded to bf16 and stored
+	 * here, at their offsets in out, which is then only read. NULL = stored
+	 * in out.
+	 */
 	uint16_t *rounded;
 };
 
@@ -109,30 +119,31 @@ static inline void igemm_tell(const struct igemm_end *end, const float *out,
 		end->wrote(end->to, out, rows);
 }
 
-/* scratch is of IGEMM_SCRATCH bytes, aligned to 64, and where factors are
- * rounded of igemm_rounded() and igemm_rounded_rows() more. */
+/* Kernels of one instruction set. scratch has IGEMM_SCRATCH bytes, aligned to
+ * 64; bf16 kernels need igemm_rounded() and igemm_rounded_rows() bytes more. */
 struct igemm_kernels {
-	/* Nothing is written but the outputs themselves. */
+	/* Computes out; writes no other float. */
 	void (*multiply)(const struct igemm *igemm,
 			 const struct igemm_batch *batch,
 			 const float *weights, const struct igemm_end *end,
 			 float *out, void *scratch);
 
-	/* From dy, the gradient by out, adds the gradients by weights to dw
-	 * and, unless that is NULL, those by biases to dbias. */
+	/* Adds the gradient of the weights to dw and, unless dbias is NULL,
+	 * that of the biases to dbias. dy is the gradient of out. */
 	void (*differentiate)(const struct igemm *igemm,
 			      const struct igemm_batch *batch,
 			      const float *dy, float *dw, float *dbias,
 			      void *scratch);
 
-	/* to[column * to_stride + row] = from[row * from_stride + column] */
 	void (*transpose)(const float *from, size_t from_stride, int rows,
 			  int columns, float *to, size_t to_stride);
 
-	/* Or NULL, all three: weights that are rounded before, once for many
-	 * products, to igemm_rounded() bytes that are aligned to 64. Where in
-	 * is not NULL it is the batch's, rounded before as well; of scratch
-	 * such a product has igemm_rounded_rows() bytes. */
+	/*
+	 * Optional, all three NULL without: products with weights that are
+	 * rounded once for many products. packed has igemm_rounded() bytes,
+	 * aligned to 64. in is the batch's input, already rounded; NULL = round
+	 * it, with igemm_rounded_rows() bytes of scratch.
+	 */
 	void (*pack)(const struct igemm *igemm, const float *weights,
 		     void *packed);
 	void (*multiply_packed)(const struct igemm *igemm,
@@ -141,14 +152,14 @@ struct igemm_kernels {
 				const struct igemm_end *end, float *out,
 				void *scratch);
 	void (*round)(const float *from, size_t count, uint16_t *to);
-	int spreads; /* multiply() takes products whose outputs are spread */
+	int spreads; /* 1 = multiply() accepts spread */
 };
 
-/* What the largest of them packs at once: see igemm_bf16_weights.c. */
+/* Bytes; the largest need: see igemm_bf16_weights.c. */
 #define IGEMM_SCRATCH (512 << 10)
 
-/* Bytes of all weights in bf16, at most: AMX fills runs to whole tiles, and
- * pairs are of one tap. */
+/* Returns an upper bound of the bytes of all weights in bf16: AMX pads runs to
+ * whole tiles, and the two values of a pair are of one tap. */
 static inline size_t igemm_rounded(const struct igemm *igemm)
 {
 	const size_t run = (size_t)igemm->taps *
@@ -158,8 +169,8 @@ static inline size_t igemm_rounded(const struct igemm *igemm)
 	       sizeof(uint16_t);
 }
 
-/* Rows that are rounded at once, whole tiles of them, and their bytes; behind
- * the last there may be 0. */
+/* Rows that are rounded together, whole tiles of them. A vector of zeros may
+ * follow the last one. */
 #define IGEMM_ROUNDED_ROWS 48
 
 static inline size_t igemm_rounded_rows(const struct igemm *igemm)
@@ -170,14 +181,14 @@ static inline size_t igemm_rounded_rows(const struct igemm *igemm)
 	return (IGEMM_ROUNDED_ROWS * run + IGEMM_LANES) * sizeof(uint16_t);
 }
 
-/* Those of other processors than x86-64 are the portable ones alone. */
+/* Processors other than x86-64 have only the portable ones. */
 extern const struct igemm_kernels igemm_kernels_amx;
 extern const struct igemm_kernels igemm_kernels_avx512;
 extern const struct igemm_kernels igemm_kernels_avx2;
 extern const struct igemm_kernels igemm_kernels_portable;
 
-/* Factors are rounded to bf16, sums are of fp32: by AMX's tiles, and by vectors
- * of CPUs with avx512_bf16. */
+/* Kernels that round factors to bf16 and add in fp32: on AMX's tiles, or on
+ * vectors of CPUs with avx512_bf16. */
 extern const struct igemm_kernels igemm_bf16_amx;
 extern const struct igemm_kernels igemm_bf16_avx512;
 

@@ -1,40 +1,44 @@
 /*
- * Gathered products (igemm.h) whose factors are rounded to bf16, to the
- * nearest, ties to even; products and sums are of fp32: on the tiles of AMX
- * (simd/amx.h), two by two.
+ * Indirect GEMM (igemm.h) in bf16 on AMX's tiles (simd/amx.h), two by two.
+ * Factors are rounded to the nearest, ties to even; sums are fp32.
  *
- * Factors are packed into tiles: all weights first, and rows just before use.
+ * Factors are packed into tiles: all weights first, rows just before use.
  *
  * Ceiling: four products of tiles take 64 cycles, in which the second level of
- * the cache brings 2 KB of weights; rows stay in the first for all outputs.
+ * the cache delivers 2 KB of weights. Rows stay in the first level for all
+ * outputs.
  */
 #include "backends/cpu/kernels/igemm/igemm_amx.h"
 
-#define DEPTH 512   /* values of a row, all taps counted, ... */
-#define OUTPUTS 512 /* ... and outputs that it meets at a time */
+/* values of a row that are packed at a time, all taps counted */
+#define DEPTH 512
+#define OUTPUTS 512 /* outputs by which they are multiplied at a time */
 #define STEPS (DEPTH / AMX_DEPTH)
 
 struct product_scratch {
 	amx_tile rows[MOST_CHUNK / AMX_ROWS][STEPS];
 	float sums[SQUARE][SQUARE];
-	_Alignas(64) uint16_t row[DEPTH + AMX_DEPTH]; /* before tiles */
+	/* before it becomes tiles */
+	_Alignas(64) uint16_t row[DEPTH + AMX_DEPTH];
 	_Alignas(64) amx_tile weights[]; /* [part][output / 16][step] */
 };
 
 _Static_assert(sizeof(struct product_scratch) <= IGEMM_SCRATCH,
 	       "too much is packed at once");
 
-/* Of a chunk's rows so many values from one on, all taps counted. */
+/*
+ * count values of a chunk's rows, from value number from on, all taps counted.
+ */
 struct amx_part {
 	const struct igemm *igemm;
 	const struct chunk *chunk;
 	const struct igemm_end *end;
 	int from, count, steps;
-	amx_tile *weights; /* those of the part: [output / 16][steps] */
+	amx_tile *weights; /* of this part: [output / 16][steps] */
 	struct product_scratch *scratch;
 };
 
-/* Where the taps are whole steps: 32 values of a row at a time. */
+/* Packs 32 values of a row at a time; requires taps of whole steps. */
 static void pack_steps(const struct amx_part *part)
 {
 	const struct igemm *igemm = part->igemm;
@@ -63,7 +67,7 @@ static void pack_steps(const struct amx_part *part)
 	}
 }
 
-/* Values of a row, of all taps, one after the other; 0 behind them. */
+/* Packs the values of a row, of all taps, one after the other, then zeros. */
 static void pack_row(const struct amx_part *part, int r)
 {
 	const struct igemm *igemm = part->igemm;
@@ -108,8 +112,8 @@ static int steps_of(int count)
 	return (count + AMX_DEPTH - 1) / AMX_DEPTH;
 }
 
-/* weights: [count][width] of a block of outputs, to a tile for each of its
- * columns and every step. */
+/* Packs a block of weights, [count][width], into one tile per step for each 16
+ * columns. */
 static void pack_block(const float *weights, int width, int count,
 		       amx_tile *tiles)
 {
@@ -131,7 +135,7 @@ static void pack_block(const float *weights, int width, int count,
 	}
 }
 
-/* All of them, one part after the other. */
+/* Packs all weights, part by part. */
 static void pack_weights(const struct igemm *igemm, const float *weights,
 			 amx_tile *tiles)
 {
@@ -153,7 +157,7 @@ static void pack_weights(const struct igemm *igemm, const float *weights,
 	amx_hold_memory();
 }
 
-/* Floats from each of SQUARE rows to the next, or 0 where they differ. */
+/* Returns the floats from each of SQUARE rows to the next; 0 = they differ. */
 static size_t find_apart(float *const *out)
 {
 	const ptrdiff_t apart = out[1] - out[0];
@@ -171,8 +175,8 @@ static int ends_in_relu(const struct amx_part *part)
 		       part->igemm->taps * part->igemm->depth;
 }
 
-/* Whether sums begin with one thing, which tiles can load, and are stored as
- * they are. */
+/* Returns 1 if tiles can load the initial sums and the sums are stored
+ * unchanged. */
 static int is_plain(const struct amx_part *part)
 {
 	const struct igemm_end *end = part->end;
@@ -181,7 +185,7 @@ static int is_plain(const struct amx_part *part)
 	       !(end->bias && end->adds && !part->from);
 }
 
-/* From row r and an output on, what the scratch's sums are. */
+/* Stores the sums in scratch as rows r on and outputs first on. */
 static void store_sums(const struct amx_part *part, int r, int first,
 		       int columns)
 {
@@ -208,7 +212,7 @@ static void store_sums(const struct amx_part *part, int r, int first,
 	}
 }
 
-/* The sums of SQUARE rows and columns, where they go. */
+/* Computes SQUARE rows by SQUARE outputs at to, without scratch sums. */
 static void multiply_in_place(const struct amx_part *part, int r, int o,
 			      float *to, size_t apart)
 {
@@ -228,7 +232,7 @@ static void multiply_in_place(const struct amx_part *part, int r, int o,
 	amx_hold_memory();
 }
 
-/* Rows and columns of tiles, at row r and output o. */
+/* Computes rows by columns tiles at row r and output o, through scratch. */
 static void multiply_square(const struct amx_part *part, int r, int rows, int o,
 			    int columns)
 {
@@ -245,7 +249,7 @@ static void multiply_square(const struct amx_part *part, int r, int rows, int o,
 	store_sums(part, r, o, columns);
 }
 
-/* All rows of the chunk by outputs from one on to another. */
+/* Computes outputs first .. past - 1 of all rows of the chunk. */
 static void multiply_columns(const struct amx_part *part, int first, int past)
 {
 	const struct chunk *chunk = part->chunk;
@@ -268,7 +272,7 @@ static void multiply_columns(const struct amx_part *part, int first, int past)
 	}
 }
 
-/* Rows of a chunk, so that all chunks are alike. */
+/* Returns the rows per chunk, such that all chunks are equally large. */
 static size_t rows_of_chunk(size_t rows)
 {
 	const size_t chunks = (rows + MOST_CHUNK - 1) / MOST_CHUNK;
@@ -277,7 +281,7 @@ static size_t rows_of_chunk(size_t rows)
 	return (each + SQUARE - 1) / SQUARE * SQUARE;
 }
 
-/* All parts of a chunk's rows, whose weights begin here. */
+/* Multiplies all parts of a chunk's rows by their weights. */
 static void multiply_chunk(struct amx_part *part, amx_tile *weights)
 {
 	const struct igemm *igemm = part->igemm;
@@ -286,7 +290,7 @@ static void multiply_chunk(struct amx_part *part, amx_tile *weights)
 
 	part->from = 0;
 	part->weights = weights;
-	/* Of no tap there are sums, too. */
+	/* Once even without taps: the sums are then the biases. */
 	do {
 		part->count = each - part->from < DEPTH ? each - part->from :
 							  DEPTH;

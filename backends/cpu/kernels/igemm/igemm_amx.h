@@ -1,7 +1,5 @@
-/*
- * Sums of products on AMX's tiles (simd/amx.h), two by two, for what
- * igemm_amx.c and igemm_weights_amx.c pack into tiles.
- */
+/* Products of 2 x 2 AMX tiles (simd/amx.h), which igemm_amx.c and
+ * igemm_weights_amx.c pack. */
 #ifndef BACKENDS_CPU_KERNELS_IGEMM_IGEMM_AMX_H
 #define BACKENDS_CPU_KERNELS_IGEMM_IGEMM_AMX_H
 
@@ -10,11 +8,11 @@
 
 #ifdef __AMX_BF16__
 
-#define SQUARE (2 * AMX_ROWS) /* rows and columns of two by two tiles */
+#define SQUARE (2 * AMX_ROWS) /* rows and columns of 2 x 2 tiles */
 
 static const float nothing[AMX_COLUMNS];
 
-/* C from where its rows are so many floats apart. */
+/* Loads the 2 x 2 tiles of C; its rows are apart floats from each other. */
 INLINE void load_square(const float *from, size_t apart)
 {
 	const float *below = from + AMX_ROWS * apart;
@@ -26,8 +24,11 @@ INLINE void load_square(const float *from, size_t apart)
 	_tile_loadd(3, below + AMX_COLUMNS, apart * sizeof(float));
 }
 
-/* Sums of steps products: C0 = a b and, where there are so many columns or rows
- * of tiles, constants, C1 = a next_b, C2 = next_a b, C3 = next_a next_b. */
+/*
+ * Adds the products of steps tiles: C0 += a b, C1 += a next_b if columns is 2,
+ * C2 += next_a b if rows is 2, C3 += next_a next_b if both are. rows and
+ * columns are constants.
+ */
 INLINE void add_steps(amx_tile *a, amx_tile *next_a, amx_tile *b,
 		      amx_tile *next_b, int steps, int rows, int columns)
 {
@@ -48,7 +49,7 @@ INLINE void add_steps(amx_tile *a, amx_tile *next_a, amx_tile *b,
 	}
 }
 
-/* The same, of numbers that are no constants. */
+/* Calls add_steps() with rows and columns as constants. */
 INLINE void add_square(amx_tile *a, amx_tile *next_a, amx_tile *b,
 		       amx_tile *next_b, int steps, int rows, int columns)
 {

@@ -1,19 +1,20 @@
 /*
- * Gathered products (igemm.h) whose factors are rounded to bf16, to the
- * nearest, ties to even; products and sums are of fp32.
+ * Indirect GEMM (igemm.h) in bf16 on vectors (avx512_bf16). Factors are rounded
+ * to the nearest, ties to even; sums are fp32.
  *
- * VDPBF16PS adds to each lane two products of factors that are neighbours, so
- * all factors come in pairs, of two values of a tap or, of the weight gradient,
- * of two pixels; behind the last value of an odd tap there is a 0. Weights are
- * packed first, and rows just before use, unless they are in bf16 already.
+ * VDPBF16PS adds two products of neighbouring factors to each lane. All factors
+ * are therefore packed in pairs: of two values of a tap, and in the weight
+ * gradient of two pixels. A tap of odd depth is padded with 0. Weights are
+ * packed first. Rows are packed just before use, unless they are already in
+ * bf16.
  *
- * Blocking: a tile of 6 rows x 4 vectors has its sums in registers until all
- * values have passed. Its weights, those of a block of outputs (2 KB to 590 KB
- * where a tap has 512 values), come from the second level of the cache, which
- * is fast enough: 4 loads for 24 products. So few rows are a chunk, which stays
- * there, too, with its outputs, while all blocks pass; meanwhile the next one
- * and its outputs are fetched. Of 48, 96, 192 and 384 rows, 48 took the least
- * time for most layers of ResNet-50 on a core of Zen 5.
+ * Blocking: a tile of 6 rows x 4 vectors keeps its sums in registers until all
+ * values have passed. Its weights, one block of outputs (2 KB to 590 KB for
+ * taps of 512 values), come from the second level of the cache, which is fast
+ * enough: 4 loads for 24 products. A chunk of IGEMM_ROUNDED_ROWS rows and its
+ * outputs stay there as well while all blocks pass. Meanwhile the next chunk
+ * and its outputs are prefetched. 48 rows were faster than 96, 192 or 384 for
+ * most layers of ResNet-50 on Zen 5.
  */
 #include "backends/cpu/kernels/igemm/igemm_bf16.h"
 
@@ -21,14 +22,14 @@
 
 #if defined(__x86_64__) && defined(__AVX512F__) && !defined(__AMX_BF16__)
 
-/* Two neighbours in memory. */
+/* Two neighbouring bf16 in memory. */
 typedef uint32_t pair __attribute__((may_alias, aligned(2)));
 
 struct few_rows {
 	int count;
 	const char *in[IGEMM_ROUNDED_ROWS]; /* samples */
 	int32_t pixels[IGEMM_ROUNDED_ROWS];
-	size_t out[IGEMM_ROUNDED_ROWS]; /* floats from the first one's */
+	size_t out[IGEMM_ROUNDED_ROWS]; /* offsets, in floats */
 };
 
 /* One product, rows of it, and a block of outputs. */
@@ -36,11 +37,11 @@ struct bf16_job {
 	const struct igemm *igemm;
 	const struct igemm_end *end;
 	float *out;
-	uint16_t *packed;	  /* these rows; NULL: they are in bf16 */
+	uint16_t *packed;	  /* these rows; NULL = in is bf16 */
 	size_t in_sample, size;	  /* bytes of a sample of in, and of a value */
 	const struct few_rows *rows, *next;
 	const uint32_t *weights;
-	int first; /* output */
+	int first; /* first output of the block */
 	int block, blocks;
 };
 
@@ -54,7 +55,7 @@ static size_t values_of(const struct igemm *igemm)
 	return (size_t)igemm->taps * (size_t)even(igemm->depth);
 }
 
-/* Of a batch whose first sample is in, from row number first on. */
+/* Fills rows from row number first of a batch on; in is its first sample. */
 static void fill_rows(const struct bf16_job *job,
 		      const struct igemm_batch *batch, const void *in,
 		      size_t first, struct few_rows *rows)
@@ -79,7 +80,9 @@ static void fill_rows(const struct bf16_job *job,
 	}
 }
 
-/* A tap's values, as the batch has them; zeros are the same in bf16. */
+/*
+ * Returns a tap's values in the batch's format; the zeros are the same in bf16.
+ */
 INLINE const char *tap_in(const struct bf16_job *job,
 			  const struct few_rows *rows, int tap, int r)
 {
@@ -91,7 +94,8 @@ INLINE const char *tap_in(const struct bf16_job *job,
 			rows->in[r] + (size_t)at * job->size;
 }
 
-/* A vector may have zeros behind a tap, where the next one goes. */
+/* Packs the chunk's rows. A tap's last vector may write zeros where the next
+ * tap is stored. */
 WITH_BF16 static void pack_rows(const struct bf16_job *job)
 {
 	const int depth = job->igemm->depth;
@@ -110,8 +114,8 @@ WITH_BF16 static void pack_rows(const struct bf16_job *job)
 		}
 }
 
-/* sums += pair p of each row by its weights; single: of the last value of an
- * odd tap, and 0. rows, vectors and single are constants. */
+/* sums += pair p of each row by its weights. single: the pair is the last value
+ * of an odd tap and 0. rows, vectors and single are constants. */
 WITH_BF16 INLINE void add_pair(const uint16_t *const *in, int p, int single,
 			       const uint32_t *w, int rows, int vectors,
 			       vec (*sums)[MOST_VECTORS])
@@ -134,9 +138,9 @@ WITH_BF16 INLINE void add_pair(const uint16_t *const *in, int p, int single,
 	}
 }
 
-#define SEGMENT 16 /* pairs: in bf16 a line of memory, in fp32 two */
+#define SEGMENT 16 /* pairs: a cache line in bf16, two in fp32 */
 
-/* What the next chunk has where these rows have a segment of a tap. */
+/* Prefetches the next chunk's values in the places of these. */
 INLINE void fetch_segment(const struct bf16_job *job, int tap, int r, int rows,
 			  int p)
 {
@@ -153,7 +157,7 @@ INLINE void fetch_segment(const struct bf16_job *job, int tap, int r, int rows,
 	}
 }
 
-/* All values of a tap, from row r on; returns the weights behind them. */
+/* Adds all values of a tap, from row r on; returns the next tap's weights. */
 WITH_BF16 INLINE const uint32_t *add_tap(const struct bf16_job *job, int tap,
 					 int r, const uint32_t *w, int rows,
 					 int vectors, vec (*sums)[MOST_VECTORS])
@@ -173,7 +177,7 @@ WITH_BF16 INLINE const uint32_t *add_tap(const struct bf16_job *job, int tap,
 	for (int p = 0; p < pairs;) {
 		const int stop = p + SEGMENT < pairs ? p + SEGMENT : pairs;
 
-		/* Each block fetches its share. */
+		/* Each block of outputs prefetches its share. */
 		if (p / SEGMENT % job->blocks == job->block)
 			fetch_segment(job, tap, r, rows, p);
 		for (; p < stop; p++, w += vectors * LANES)
@@ -190,7 +194,7 @@ WITH_BF16 INLINE void store_rounded(uint16_t *to, vec value, int lanes)
 {
 	const __m256i rounded = (__m256i)_mm512_cvtneps_pbh((__m512)value);
 
-	/* A masked store of 16 bits takes many cycles. */
+	/* A masked store of 16-bit lanes takes many cycles. */
 	if (lanes >= LANES)
 		_mm256_storeu_si256((__m256i *)(void *)to, rounded);
 	else
@@ -203,7 +207,7 @@ WITH_BF16 INLINE void store_rounded(uint16_t *to, vec value, int lanes)
 		UNROLL                                                         \
 		for (int v = 0; v < vectors; v++)
 
-/* What is done to a tile's sums; lanes are those of the last vector. */
+/* Applies the epilogue to a tile's sums; lanes: those of the last vector. */
 WITH_BF16 INLINE void end_tile(const struct bf16_job *job, const size_t *at,
 			       int lanes, int rows, int vectors,
 			       vec (*sums)[MOST_VECTORS])
@@ -241,7 +245,7 @@ INLINE void spread_tile(const struct bf16_job *job, int r, int rows,
 	add_spread(job->igemm, job->first, out, rows, vectors, sums);
 }
 
-/* Outputs of the next chunk, where these rows have them. */
+/* Prefetches the next chunk's outputs in the places of these. */
 INLINE void fetch_outputs(const struct bf16_job *job, int r, int rows,
 			  int vectors)
 {
@@ -304,7 +308,7 @@ WITH_BF16 INLINE void multiply_tile(const struct bf16_job *job, int r, int rows,
 
 EACH_TILE(TILE)
 
-/* All rows of the chunk, in tiles that are as equal as can be. */
+/* Multiplies all rows of the chunk, in tiles as equal as possible. */
 static void multiply_block(const struct bf16_job *job, int vectors)
 {
 	static void (*const of[MOST_VECTORS][MOST_ROWS])(
@@ -322,7 +326,7 @@ static void multiply_block(const struct bf16_job *job, int vectors)
 	}
 }
 
-/* All outputs of the chunk; weights are those of the first block. */
+/* Computes all outputs of the chunk; weights: of the first block. */
 static void multiply_chunk(struct bf16_job *job, const uint32_t *weights)
 {
 	const struct igemm *igemm = job->igemm;
@@ -369,7 +373,7 @@ static void multiply_packed(const struct igemm *igemm,
 	}
 }
 
-/* [block][tap][pair][output of the block], as the weights are. */
+/* Packs weights into pairs: [block][tap][pair][output of the block]. */
 WITH_BF16 static void pack(const struct igemm *igemm, const float *weights,
 			   void *packed)
 {

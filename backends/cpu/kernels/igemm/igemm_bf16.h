@@ -1,7 +1,4 @@
-/*
- * What igemm_bf16.c and igemm_bf16_weights.c have in common: factors that are
- * rounded and packed in pairs.
- */
+/* Factors rounded to bf16 and packed in pairs, for igemm_bf16*.c. */
 #ifndef BACKENDS_CPU_KERNELS_IGEMM_IGEMM_BF16_H
 #define BACKENDS_CPU_KERNELS_IGEMM_IGEMM_BF16_H
 
@@ -15,7 +12,7 @@
 
 static const float nothing[DEPTH];
 
-/* The bits of lanes; others are 0. */
+/* Returns a mask of the first lanes. */
 INLINE __mmask16 first_lanes(int lanes)
 {
 	return lanes >= LANES ? 0xffff : (__mmask16)((1u << lanes) - 1);
@@ -27,8 +24,8 @@ WITH_BF16 INLINE __m256i load_rounded(const float *from, int lanes)
 		_mm512_maskz_loadu_ps(first_lanes(lanes), from));
 }
 
-/* to[i] = pair of first[i] and second[i], for i < count; what its last vector
- * has too much is 0. */
+/* Sets to[i] to the pair of first[i] and second[i], for i < count; pads the
+ * last vector with 0. */
 WITH_BF16 INLINE void pack_pairs(const float *first, const float *second,
 				 int count, uint32_t *to)
 {

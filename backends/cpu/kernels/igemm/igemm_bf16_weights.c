@@ -1,9 +1,10 @@
 /*
- * The weight gradient of gathered products whose factors are rounded to bf16:
- * see igemm_bf16.c. Two pixels are a pair, of x and of dy.
+ * Weight gradient of the indirect GEMM in bf16 on vectors: see igemm_bf16.c. A
+ * pair is two pixels, of x and of dy.
  *
- * Blocking: the dy of PACKED pixels and BLOCKS blocks of outputs (192 KB) stay
- * in the second level of the cache while all taps pass, DEPTH values at a time.
+ * Blocking: the dy of PACKED pairs of pixels and BLOCKS blocks of outputs (192
+ * KB) stay in the second level of the cache while all taps pass, DEPTH values
+ * at a time.
  */
 #include "backends/cpu/kernels/igemm/igemm_bf16.h"
 
@@ -11,16 +12,18 @@
 
 #define PACKED (MOST_CHUNK / 2) /* pairs */
 #define BLOCKS 4
-#define PASSING 96	     /* pairs that pass at a time, 24 KB of dy */
-#define STRIDE (DEPTH + LANES) /* else few sets of the cache hold a column */
+#define PASSING 96	     /* pairs that pass at a time: 24 KB of dy */
+/* floats; with a power of 2, a column falls into few sets of the cache */
+#define STRIDE (DEPTH + LANES)
 
 /*
- * What is packed next, in pieces of PIECE floats, is fetched into the second
- * level of the cache while tiles are computed, a line with each pair.
+ * The data to be packed next, in pieces of PIECE floats, are prefetched into
+ * the second level of the cache while tiles are computed, one line with each
+ * pair.
  */
-#define PIECE 64 /* or less, at the end of a row */
+#define PIECE 64 /* floats, fewer at the end of a row */
 #define PIECE_LINES (PIECE / LINE)
-/* For each pixel of dW: DEPTH values, and as many of dy. */
+/* Per pixel: up to DEPTH values of x, and BLOCKS blocks of dy. */
 #define MOST_AHEAD (8 * MOST_CHUNK)
 
 struct prefetch_list {
@@ -40,7 +43,7 @@ INLINE void ahead_add(struct prefetch_list *ahead, const float *from,
 		ahead->from[ahead->count++] = from + i;
 }
 
-/* For so many pairs; what is behind the last is nothing. */
+/* Takes the pieces for pairs pairs; after the last piece come dummies. */
 INLINE const float *const *ahead_take(struct prefetch_list *ahead, int pairs)
 {
 	const float *const *from = ahead->from + ahead->next;
@@ -54,7 +57,7 @@ INLINE const float *const *ahead_take(struct prefetch_list *ahead, int pairs)
 	return from;
 }
 
-/* One line of what was taken, with pair p. */
+/* Prefetches one line of the taken pieces, with pair p. */
 INLINE void ahead_fetch(const float *const *taken, int p)
 {
 	fetch_early(taken[p / PIECE_LINES], p % PIECE_LINES * LINE);
@@ -121,7 +124,7 @@ WITH_BF16 INLINE void weights_tile(const struct pair_panel *panel, int k,
 		}
 }
 
-/* count values, in tiles that are as equal as can be. */
+/* Adds count values, in tiles as equal as possible. */
 WITH_BF16 INLINE void weights_tiles(const struct pair_panel *panel, int count,
 				    int most, int vectors, float *dw)
 {
@@ -155,8 +158,8 @@ WITH_BF16 static void add_panel(const struct pair_panel *panel, int count,
 		weights_tiles(panel, count, 12, 1, dw);
 }
 
-/* The dy of a block's outputs, in pairs; their sums, in fp32, are added to
- * dbias, unless that is NULL. */
+/* Packs the dy of a block's outputs in pairs; adds their sums, in fp32, to
+ * dbias unless NULL. */
 WITH_BF16 static void pack_dy(const struct rows *rows, const float *dy,
 			      int first, uint32_t (*to)[IGEMM_BLOCK],
 			      float *dbias)
@@ -193,7 +196,7 @@ WITH_BF16 static void pack_dy(const struct rows *rows, const float *dy,
 	}
 }
 
-/* Values of a tap, from one on, of all pixels. */
+/* Packs values k .. k + count - 1 of a tap, of all pixels. */
 WITH_BF16 static void pack_x(const struct rows *rows, int k, int count,
 			     struct pair_scratch *scratch)
 {
@@ -205,8 +208,8 @@ WITH_BF16 static void pack_x(const struct rows *rows, int k, int count,
 			   count, scratch->x[r / 2]);
 }
 
-/* Behind all taps of some blocks of outputs, of which first is the first: the
- * dy of the next blocks, or the next pixels and the dy of their first ones. */
+/* Lists the data that follow the last tap of the blocks from first on: the dy
+ * of the next blocks, or the next pixels and the dy of their first blocks. */
 static void look_behind_blocks(const struct rows *rows, const float *dy,
 			       int first, struct prefetch_list *ahead)
 {
@@ -234,7 +237,9 @@ static void look_behind_blocks(const struct rows *rows, const float *dy,
 	}
 }
 
-/* Behind the values from run on, so many of a tap, that are packed. */
+/*
+ * Lists the data to be packed after count values from run on (tap * depth + k).
+ */
 static void look_behind(const struct rows *rows, const float *dy, int first,
 			int run, int count, const float *const *in,
 			struct prefetch_list *ahead)
@@ -249,7 +254,7 @@ static void look_behind(const struct rows *rows, const float *dy, int first,
 		look_behind_blocks(rows, dy, first, ahead);
 }
 
-/* Some blocks of outputs, from output first on; dw is of all. */
+/* Adds some blocks, from output first on; dw has all outputs. */
 WITH_BF16 static void add_blocks(const struct rows *rows, const float *dy,
 				 int first, float *dw, float *dbias,
 				 struct pair_scratch *scratch)

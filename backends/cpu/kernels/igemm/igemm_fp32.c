@@ -1,16 +1,16 @@
 /*
- * The product of gathered rows: see backends/cpu/kernels/igemm/igemm.h.
+ * Indirect GEMM in fp32: see backends/cpu/kernels/igemm/igemm.h.
  *
- * A tile of rows by vectors of outputs has its sums in registers while all taps
- * and their values pass: of AVX-512, 6 rows x 4 vectors take 10 loads for 24
- * products (AVX2: 6 x 2 take 8 for 12). Where a block has fewer vectors, a tile
- * has more rows.
+ * A tile of rows by vectors of outputs keeps its sums in registers while all
+ * taps and their values pass. With AVX-512, 6 rows x 4 vectors take 10 loads
+ * for 24 products; with AVX2, 6 x 2 take 8 for 12. If a block has fewer
+ * vectors, a tile has more rows.
  *
- * Blocking: DEPTH values of each tap at a time, whose weights for a block of
+ * Blocking: DEPTH values of each tap at a time. Their weights for a block of
  * outputs (590 KB for 9 taps) pass from the second level of the cache for each
  * tile, while the ROWS rows of a chunk stay there as well. Memory is slower
- * than the sums: the rows of the next tile are fetched while one is computed,
- * and what sums are added to comes last, when its line has arrived.
+ * than the sums. So the rows of the next tile are prefetched while one is
+ * computed, and old outputs are added last, when their lines have arrived.
  */
 #include "backends/cpu/kernels/igemm/igemm.h"
 
@@ -27,28 +27,28 @@ struct fp32_job {
 	const struct chunk *chunk;
 	const float *weights; /* of the first tap's first value */
 	size_t width;	      /* floats from value to value */
-	size_t tap;	      /* and from tap to tap */
-	int first;	      /* output */
-	int from, depth;      /* values */
-	const float *bias;    /* of the first output; or NULL */
+	size_t tap;	      /* floats from tap to tap */
+	int first;	      /* first output */
+	int from, depth;      /* first value, and number of values */
+	const float *bias;    /* of the first output; NULL = 0 */
 	int adds, relu;
 };
 
-/* Lanes of vector v of a job's outputs that are no padding, or more than there
- * are: of wide vectors only the last one can have less. */
+/* Returns how many lanes of vector v are outputs and not padding, or more than
+ * LANES. If vectors are wide, only the last one can have fewer. */
 INLINE int lanes_of(const struct fp32_job *job, int v, int vectors)
 {
 	return LANES == IGEMM_LANES && v + 1 < vectors ?
 		       LANES : job->igemm->outputs - job->first - v * LANES;
 }
 
-/* Rows of fewer values are near each other, or too short to look the next one
- * up in the table. */
+/* Rows with fewer values are not prefetched: they are close together, or too
+ * short for another look-up in the table. */
 #define LEAST_FETCHED 64
 
 /*
- * sums += a tap's values of so many rows, from row r on, by its weights. At
- * each value a line of the rows behind them is fetched, row by row. rows and
+ * sums += the values of a tap in rows r on, by its weights. With each value,
+ * one cache line of the following rows is prefetched, row by row. rows and
  * vectors are constants.
  */
 INLINE void add_tap(const struct fp32_job *job, int tap, int r, int rows,
@@ -93,7 +93,7 @@ INLINE void add_tap(const struct fp32_job *job, int tap, int r, int rows,
 	}
 }
 
-/* Stores them where they follow each other. */
+/* Stores sums of contiguous outputs. */
 INLINE void store_sums(const struct fp32_job *job, float *const *out, int rows,
 		       int vectors, vec (*sums)[MOST_VECTORS])
 {
@@ -112,8 +112,8 @@ INLINE void tile(const struct fp32_job *job, int r, int rows, int vectors)
 	float *const *out = job->chunk->out + r;
 	vec sums[MOST_ROWS][MOST_VECTORS];
 
-	/* Stores that miss the cache would wait for each other. Of outputs
-	 * that are spread these are the first ones. */
+	/* Stores that miss the cache would wait for each other. With spread,
+	 * only the first offsets are right. */
 	UNROLL
 	for (int i = 0; i < rows; i++)
 		UNROLL
@@ -130,7 +130,7 @@ INLINE void tile(const struct fp32_job *job, int r, int rows, int vectors)
 		store_sums(job, out, rows, vectors, sums);
 }
 
-/* Each tile is a function: compiling all as one takes half a minute. */
+/* One function per tile: as one function, they take gcc half a minute. */
 #define TILE(rows, vectors)                                              \
 	static void tile_##rows##_##vectors(const struct fp32_job *job, int r) \
 	{                                                                \
@@ -140,7 +140,7 @@ INLINE void tile(const struct fp32_job *job, int r, int rows, int vectors)
 
 EACH_TILE(TILE)
 
-/* All rows of the chunk, in tiles that are as equal as can be. */
+/* Multiplies all rows of the chunk, in tiles as equal as possible. */
 static void multiply_chunk(const struct fp32_job *job, int vectors)
 {
 	static void (*const of[MOST_VECTORS][MOST_ROWS])(
@@ -184,7 +184,7 @@ void VEC_NAME(igemm_fill_chunk)(const struct igemm *igemm,
 	}
 }
 
-/* One block of outputs of a chunk, from output first on. */
+/* Computes one block of a chunk's outputs, from output first on. */
 static void multiply_block(const struct igemm *igemm,
 			   const struct chunk *chunk, const float *weights,
 			   const struct igemm_end *end, int first)
@@ -241,7 +241,7 @@ static void multiply(const struct igemm *igemm,
 	}
 }
 
-/* The lower, or upper, halves of two vectors, value by value in turn. */
+/* Interleave the lower, or upper, halves of two vectors. */
 #if LANES == 16
 #define LOWER 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23
 #define UPPER 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31
@@ -253,8 +253,8 @@ static void multiply(const struct igemm *igemm,
 #define UPPER 2, 6, 3, 7
 #endif
 
-/* Of LANES rows and columns. Each turn rotates the bits of a value's place, its
- * row before its column, by one. */
+/* Transposes LANES rows and columns. Each turn rotates the bits of a value's
+ * index (row, then column) by one. */
 INLINE void transpose_square(const float *from, size_t from_stride, float *to,
 			     size_t to_stride)
 {

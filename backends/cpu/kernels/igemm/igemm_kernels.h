@@ -1,11 +1,13 @@
-/* What igemm_fp32.c, igemm_weights.c and igemm_bf16.c have in common. */
+/* Shared by the indirect GEMM's kernels: tiles of sums, gathered rows, sums of
+ * biases. */
 #ifndef BACKENDS_CPU_KERNELS_IGEMM_IGEMM_KERNELS_H
 #define BACKENDS_CPU_KERNELS_IGEMM_IGEMM_KERNELS_H
 
 #include "backends/cpu/kernels/igemm/igemm.h"
 #include "backends/cpu/kernels/simd/simd.h"
 
-/* outputs that tiles of sums have at once, and their rows. */
+/* Shape of a tile of sums: at most MOST_ROWS rows by MOST_VECTORS vectors of
+ * outputs, MOST_SUMS vectors in all. */
 #if LANES == 16
 #define MOST_ROWS 12
 #define MOST_VECTORS 4
@@ -23,7 +25,7 @@
 #define EACH_TILE(F) F(1, 4) F(2, 4) F(3, 4)
 #endif
 
-/* F(rows, vectors) of each tile: at most MOST_SUMS vectors of sums. */
+/* F(rows, vectors) for each tile with v vectors. */
 #define ROWS_6(F, v) F(1, v) F(2, v) F(3, v) F(4, v) F(5, v) F(6, v)
 #define ROWS_8(F, v) ROWS_6(F, v) F(7, v) F(8, v)
 #define ROWS_12(F, v) ROWS_8(F, v) F(9, v) F(10, v) F(11, v) F(12, v)
@@ -34,9 +36,9 @@ INLINE int most_rows(int vectors)
 						 MOST_ROWS;
 }
 #define PASS (MOST_VECTORS * LANES)
-#define LINE 16 /* floats of a line of memory */
+#define LINE 16 /* floats of a cache line */
 
-/* The first lanes of a vector, at most LANES; the others are 0. */
+/* Loads the first lanes of a vector, at most LANES; the others are 0. */
 INLINE vec load_lanes(const float *from, int lanes)
 {
 	return lanes >= LANES ? vec_load(from) :
@@ -53,12 +55,12 @@ INLINE void store_lanes(float *to, vec value, int lanes)
 
 INLINE vec relu(vec value)
 {
-	/* A NaN is not at most 0. */
+	/* A NaN fails the comparison and passes. */
 	return (vec)((lanes_int)value & ~(value <= vec_set(0)));
 }
 
-/* Stores some lanes of a product's output: a sum, and with adds what was there,
- * which comes last, so that its line has arrived. */
+/* Stores some lanes of a sum. With adds it first adds the old value, which is
+ * loaded last, so that its cache line has arrived. */
 INLINE void end_sum(float *out, vec sum, int adds, int rectifies, int lanes)
 {
 	if (adds)
@@ -66,9 +68,11 @@ INLINE void end_sum(float *out, vec sum, int adds, int rectifies, int lanes)
 	store_lanes(out, rectifies ? relu(sum) : sum, lanes);
 }
 
-/* Adds a tile's sums where outputs, from one on, are spread: one after the
- * other, since the next pixel may have some at the same place. rows and vectors
- * are constants. */
+/*
+ * Adds a tile's sums to spread outputs, from output first on. Rows go one after
+ * the other, since the next pixel may share an offset. rows and vectors are
+ * constants.
+ */
 INLINE void add_spread(const struct igemm *igemm, int first,
 		       float *const *out, int rows, int vectors,
 		       vec (*sums)[MOST_VECTORS])
@@ -87,8 +91,10 @@ INLINE void add_spread(const struct igemm *igemm, int first,
 	}
 }
 
-/* Rows that pass by weights in the cache, and where they come from and go;
- * behind them are those that come next, as far as they are known. */
+/*
+ * Rows that pass by the cached weights, with the places of their input and
+ * output. Entries count .. known - 1 are rows of the next chunk, to prefetch.
+ */
 #define MOST_CHUNK 384
 
 struct chunk {
@@ -98,8 +104,8 @@ struct chunk {
 	float *out[MOST_CHUNK];
 };
 
-/* Row first of the product and those behind it, of which most are the chunk's:
- * MOST_CHUNK at most. Known are the rows of one more tile. */
+/* Fills chunk with the product's rows from number first on: up to most rows, at
+ * most MOST_CHUNK, and up to MOST_ROWS known rows after them. */
 void VEC_NAME(igemm_fill_chunk)(const struct igemm *igemm,
 				 const struct igemm_batch *batch, float *out,
 				 size_t first, int most, struct chunk *chunk);
@@ -113,7 +119,7 @@ INLINE const float *row_in(const struct igemm *igemm,
 	return at < 0 ? igemm->zeros : chunk->in[r] + at;
 }
 
-/* Rows of the product, from one on. */
+/* count rows of the product, from number first on. */
 struct rows {
 	const struct igemm *igemm;
 	const struct igemm_batch *batch;
@@ -121,14 +127,14 @@ struct rows {
 	int count;
 };
 
-/* Where the gradients by the output of one row after the other are. */
+/* Iterator over the rows of dy, the gradient of the output. */
 struct dy_walk {
 	const struct rows *rows;
 	const float *sample;
 	size_t pixel;
 };
 
-/* From row number first of the product on. */
+/* Returns an iterator at row number first of the product. */
 INLINE struct dy_walk dy_from(const struct rows *rows, const float *dy,
 			      size_t first)
 {
@@ -153,16 +159,17 @@ INLINE const float *dy_next(struct dy_walk *walk)
 }
 
 /*
- * Sums of dy, for biases: of BIAS_ROWS rows, of what is packed at once, of
- * BIAS_PACKS packs, and then of all. A float that takes a million rows, one
- * after the other, loses the last. Of more outputs than MOST_BIASES packs are
- * added to all.
+ * Sums of dy, for biases, have four levels: BIAS_ROWS rows, one pack,
+ * BIAS_PACKS packs, all. A float that sums a million rows one after the other
+ * loses the last ones. With more than MOST_BIASES outputs, each pack is added
+ * to the total.
  */
 #define BIAS_ROWS 32 /* or rows of pairs */
 #define BIAS_PACKS 32
 #define MOST_BIASES 8192
 
-/* Returns the sums that packs are added to: some, or dbias (may be NULL). */
+/* Returns the array to which packs are added: some, cleared, or dbias (may be
+ * NULL). */
 INLINE float *biases_begin(const struct igemm *igemm, float *some,
 			   float *dbias)
 {
@@ -172,7 +179,8 @@ INLINE float *biases_begin(const struct igemm *igemm, float *some,
 	return some;
 }
 
-/* After a pack, with left rows to come: adds some to dbias if it is full. */
+/* Call after a pack, with left rows to come: adds some to dbias and clears it,
+ * after BIAS_PACKS packs and after the last row. */
 INLINE void biases_add(const struct igemm *igemm, size_t pack, size_t left,
 		       float *some, float *dbias)
 {
@@ -184,7 +192,7 @@ INLINE void biases_add(const struct igemm *igemm, size_t pack, size_t left,
 	}
 }
 
-/* For each of them, where a tap's values are. */
+/* Sets in[i] to a tap's values for row i of rows. */
 void VEC_NAME(igemm_find_in)(const struct rows *rows, int tap,
 			      const float **in);
 

@@ -1,36 +1,35 @@
 /*
- * The weight gradient of gathered products (igemm.h):
+ * Weight gradient of the indirect GEMM (igemm.h) in fp32:
  *
  *   dw[t][k][o] += sum over p of in[table[t][p] + k] dy[p][o]
  *
- * A tile of values of a tap by vectors of outputs has its sums in registers
- * while pixels pass: of AVX-512, 6 values x 4 vectors take 10 loads, three of
- * addresses and two fetches for 24 products.
+ * A tile of values of a tap by vectors of outputs keeps its sums in registers
+ * while pixels pass. With AVX-512, 6 values x 4 vectors take 10 loads, three
+ * loads of addresses and two prefetches for 24 products.
  *
- * Blocking: the dy of up to PACKED pixels and one block of outputs are
- * packed (128 KB), and stay in the second level of the cache while all taps
- * pass; read where they are, their rows would compete for few of its sets.
- * PIXELS of them (24 KB) pass at a time, from the first level, and dw is read
- * and written once for each of these.
+ * Blocking: the dy of up to PACKED pixels and one block of outputs are packed
+ * (128 KB) and stay in the second level of the cache while all taps pass.
+ * Unpacked, their rows would compete for few of its sets. PIXELS of them (24
+ * KB) pass at a time from the first level, and dw is read and written once per
+ * PIXELS.
  *
- * Rows are too far apart for the processor to foresee which comes next: what
- * the next tile reads of the input is fetched while one is computed, and so are
- * the dy that will be packed next, by the tiles of the first tap. Tiles of
- * narrow vectors, 10 loads for 12 products, have no time for the latter: on
- * AVX2 it made them a third slower.
+ * Rows are too far apart for the hardware to prefetch. A tile therefore
+ * prefetches the input of the next tile, and the tiles of the first tap also
+ * prefetch the dy to be packed next. Narrow tiles (10 loads for 12 products)
+ * have no time for the latter: with AVX2 they became a third slower.
  */
 #include "backends/cpu/kernels/igemm/igemm_kernels.h"
 
-/* Pixels whose dy are packed at once: for each a row of a block, where its
- * input is, and which dy is wanted next. */
+/* Pixels whose dy are packed together: per pixel a row of a block, the place of
+ * its input, and the dy to prefetch. */
 #define PACKED 512
 #define PIXELS 96
 #define AHEAD 8 /* pixels */
-#define FEW_LOADS (LANES < 16) /* that a tile has time for */
+#define FEW_LOADS (LANES < 16) /* narrow tiles: no prefetch of dy */
 
 struct weights_scratch {
 	float packed[PACKED * IGEMM_BLOCK];
-	const float *in[PACKED + PIXELS]; /* also of some that come next */
+	const float *in[PACKED + PIXELS]; /* also of some pixels that follow */
 	const float *next[PACKED];
 	float biases[MOST_BIASES];
 };
@@ -38,12 +37,12 @@ struct weights_scratch {
 _Static_assert(sizeof(struct weights_scratch) <= IGEMM_SCRATCH,
 	       "too much is packed at once");
 
-/* One tap, and some of the pixels that are packed. */
+/* One tap, and some of the packed pixels. */
 struct pixel_panel {
 	const float *rows; /* [pixels][width] */
 	const float *const *in;
-	const float *const *in_next; /* of the pixels behind these */
-	const float *const *dy_next; /* or in again: nothing to fetch */
+	const float *const *in_next; /* of the pixels after these */
+	const float *const *dy_next; /* in again = nothing to prefetch */
 	int pixels;
 	int depth;
 	size_t width;
@@ -97,7 +96,7 @@ INLINE void tile(const struct pixel_panel *panel, int number, int k, int values,
 		}
 }
 
-/* All values of a tap, in tiles that are as equal as can be. */
+/* Adds all values of a tap, in tiles as equal as possible. */
 INLINE void tiles(const struct pixel_panel *panel, int most, int vectors,
 		  float *dw)
 {
@@ -128,12 +127,12 @@ static void add_tap(const struct pixel_panel *panel, int vectors, float *dw)
 	else
 		tiles(panel, 12, 1, dw);
 #else
-	(void)vectors; /* a block has no less */
+	(void)vectors; /* a block has one pass at least */
 	tiles(panel, MOST_ROWS, MOST_VECTORS, dw);
 #endif
 }
 
-/* The dy of a block's outputs, and their sums unless dbias is NULL. */
+/* Packs the dy of a block's outputs; adds their sums to dbias unless NULL. */
 static void pack(const struct rows *rows, const float *dy, int first, int width,
 		 float *packed, float *dbias)
 {
@@ -192,8 +191,8 @@ void VEC_NAME(igemm_find_in)(const struct rows *rows, int tap,
 	}
 }
 
-/* Where the dy are that are packed after those of a block: of its pixels the
- * next block's, or of the next pixels the first one's. */
+/* Finds the dy to be packed after a block's: the next block of the same pixels,
+ * or the first block of the next pixels. */
 static void find_next(const struct rows *rows, const float *dy, int first,
 		      const float **next)
 {
@@ -208,7 +207,7 @@ static void find_next(const struct rows *rows, const float *dy, int first,
 		next[r] = from + r < all ? dy_next(&walk) + block : dy;
 }
 
-/* A tap's values of all pixels that are packed, by a block that is so wide. */
+/* Adds a tap's values of all packed pixels, by a block of width outputs. */
 static void add_pixels(const struct rows *rows, int width, int is_first,
 		       const struct weights_scratch *scratch, float *dw)
 {

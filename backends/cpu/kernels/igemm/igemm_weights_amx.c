@@ -1,8 +1,8 @@
 /*
- * The weight gradient of gathered products, factors rounded to bf16, on AMX's
- * tiles: A has x, transposed, B dy. The dy of PIXELS pixels and BLOCKS blocks
- * of outputs (192 KB) stay in the second level of the cache while all taps
- * pass, VALUES at a time.
+ * Weight gradient of the indirect GEMM in bf16 on AMX's tiles. A is x,
+ * transposed; B is dy. The dy of PIXELS pixels and BLOCKS blocks of outputs
+ * (192 KB) stay in the second level of the cache while all taps pass, VALUES at
+ * a time.
  */
 #include "backends/cpu/kernels/igemm/igemm_amx.h"
 
@@ -12,7 +12,7 @@
 #define VALUES 128
 
 struct tile_scratch {
-	/* Of values: [k / 16]; of outputs: [output / 16]. */
+	/* x: [k / 16][step]; dy: [output / 16][step]. */
 	amx_tile x[VALUES / AMX_ROWS][PIXEL_STEPS];
 	amx_tile dy[BLOCKS * IGEMM_BLOCK / AMX_COLUMNS][PIXEL_STEPS];
 	float sums[SQUARE][SQUARE];
@@ -23,7 +23,7 @@ struct tile_scratch {
 _Static_assert(sizeof(struct tile_scratch) <= IGEMM_SCRATCH,
 	       "too much is packed at once");
 
-/* The dy of so many outputs from one on, in pairs. */
+/* Packs the dy of count outputs from first on, in pairs. */
 static void pack_dy(const struct rows *rows, const float *dy, int first,
 		    int count, struct tile_scratch *scratch)
 {
@@ -52,7 +52,7 @@ static void pack_dy(const struct rows *rows, const float *dy, int first,
 					   _mm512_setzero_si512());
 }
 
-/* Of fp32. */
+/* Adds the sums of dy in fp32. */
 static void add_biases(const struct rows *rows, const float *dy, float *dbias)
 {
 	const int outputs = rows->igemm->outputs;
@@ -74,7 +74,7 @@ static void add_biases(const struct rows *rows, const float *dy, float *dbias)
 	}
 }
 
-/* rows[i] lane j becomes rows[j] lane i. */
+/* Moves lane j of rows[i] to lane i of rows[j]. */
 INLINE void transpose(__m512i rows[16])
 {
 	__m512i next[16];
@@ -107,7 +107,7 @@ INLINE void transpose(__m512i rows[16])
 	}
 }
 
-/* 32 pixels, or as many as are left, of at most 16 values, to a tile of A. */
+/* Packs up to 32 pixels, left at most, of up to 16 values into a tile of A. */
 INLINE void pack_x_tile(const float *const *in, int left, int k, int lanes,
 			amx_tile *tile)
 {
@@ -128,7 +128,7 @@ INLINE void pack_x_tile(const float *const *in, int left, int k, int lanes,
 		_mm512_store_si512(*tile + i * AMX_DEPTH, pairs[i]);
 }
 
-/* So many values of a tap, from one on, of all pixels. */
+/* Packs values k .. k + count - 1 of a tap, of all pixels. */
 static void pack_x(const struct rows *rows, int k, int count,
 		   struct tile_scratch *scratch)
 {
@@ -149,7 +149,9 @@ static void pack_x(const struct rows *rows, int k, int count,
 	}
 }
 
-/* Adds to dw, whose rows are width floats apart: SQUARE values and outputs. */
+/*
+ * Adds SQUARE values by SQUARE outputs to dw; its rows are width floats apart.
+ */
 static void add_whole(struct tile_scratch *scratch, int tile, int column,
 		      int steps, float *dw, size_t width)
 {
@@ -160,7 +162,7 @@ static void add_whole(struct tile_scratch *scratch, int tile, int column,
 	amx_hold_memory();
 }
 
-/* The same of fewer, and so many columns of tiles. */
+/* Adds fewer values and columns, through scratch. */
 static void add_some(struct tile_scratch *scratch, int tile, int column,
 		     int steps, int values, int columns, float *dw,
 		     size_t width)
@@ -183,8 +185,8 @@ static void add_some(struct tile_scratch *scratch, int tile, int column,
 		}
 }
 
-/* Values from run on, all taps counted, that are packed, by some blocks of
- * outputs, from output first on. */
+/* Adds the packed values from run on (tap * depth + k) to the blocks from
+ * output first on. */
 static void add_run(const struct rows *rows, int first, int run, int count,
 		    float *dw, struct tile_scratch *scratch)
 {
@@ -218,7 +220,7 @@ static void add_run(const struct rows *rows, int first, int run, int count,
 		}
 }
 
-/* Some blocks of outputs, from output first on. */
+/* Adds some blocks, from output first on. */
 static void add_blocks(const struct rows *rows, const float *dy, int first,
 		       float *dw, struct tile_scratch *scratch)
 {

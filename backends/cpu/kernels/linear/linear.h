@@ -1,20 +1,21 @@
 /*
- * A linear layer with what surrounds it, as one step:
+ * A linear layer with dropout's structure, fused with ReLU, dropout and the
+ * optimizer:
  *
  *   out = dropout(ReLU(weights in + bias))
  *
- * Its inputs come in blocks, the planes of the layer before, which dropout may
- * have taken as a whole: such a block is not read, and its dx is not
- * written. What dropout takes of the outputs is known before, so that they are
- * not computed either, and gradients that are zero add nothing.
+ * Inputs come in blocks, the planes of the layer before. If dropout took a
+ * plane, its block is not read, and its dx is not written. Outputs that dropout
+ * takes are known before and are not computed. Gradients of 0 are skipped. Work
+ * is thus in proportion to kept blocks and kept outputs, and backward to
+ * gradients that are not 0.
  *
- * The network of post 002 has 64 blocks of 144 and 128 outputs, then 1 block
- * of 128 and 10 outputs. Work is in proportion to the blocks that are kept and
- * to the outputs that are; backward, to the gradients that are not zero.
+ * Post 002's network has 64 blocks of 144 and 128 outputs, then 1 block of 128
+ * and 10 outputs.
  *
- * Weights, and whatever there is one of for each weight, are laid out as
- * [block][output][place]. All three passes read and write whole rows of places
- * then; linear_weight_at() says where a flat parameter lives.
+ * Weights, their gradients and the optimizer's state are laid out as
+ * [block][output][place], so that all three passes read and write whole rows of
+ * places. linear_weight_at() maps a flat parameter to its place.
  */
 #ifndef BACKENDS_CPU_KERNELS_LINEAR_LINEAR_H
 #define BACKENDS_CPU_KERNELS_LINEAR_LINEAR_H
@@ -29,8 +30,7 @@ struct linear_shape {
 	int block; /* inputs of a block */
 	int outputs;
 	int relu;
-	/* Forward's products may round their factors to bf16, for which this
-	 * CPU has instructions. */
+	/* 1 = forward may round factors to bf16; the CPU supports it. */
 	int bf16;
 };
 
@@ -39,7 +39,8 @@ static inline size_t linear_inputs(const struct linear_shape *shape)
 	return (size_t)shape->blocks * (size_t)shape->block;
 }
 
-/* Place of the weight between an output and input number place of a block. */
+/* Returns the offset of the weight between an output and input number place of
+ * a block. */
 static inline size_t linear_weight_at(const struct linear_shape *shape,
 				      int output, int block, int place)
 {
@@ -49,80 +50,76 @@ static inline size_t linear_weight_at(const struct linear_shape *shape,
 }
 
 /*
- * Input i of block c of sample b is in[b * sample + c * block + i]; blocks that
- * are kept are scaled already. Faster than [count][blocks][block] is
- * [blocks][count][block]: a block's inputs of all samples are in few pages.
+ * Samples of a call. Input i of block c of sample b is in[b * sample + c *
+ * block + i]; kept blocks are already scaled. [blocks][count][block] is faster
+ * than [count][blocks][block]: a block's inputs of all samples are in few
+ * pages.
  */
 struct linear_batch {
 	int count;
 	const float *in;
-	size_t sample, block; /* floats from one to the next */
-	const uint8_t *keep_in;	 /* [count][blocks]; NULL: none is dropped */
-	const uint8_t *keep_out; /* [count][outputs]; NULL: none is dropped */
-	float scale; /* of outputs that are kept: 1 / (1 - drop), or 1 */
+	/* floats from sample to sample and from block to block */
+	size_t sample, block;
+	const uint8_t *keep_in;	 /* [count][blocks]; NULL = none is dropped */
+	const uint8_t *keep_out; /* [count][outputs]; NULL = none is dropped */
+	float scale; /* factor of kept outputs: 1 / (1 - drop), or 1 */
 };
 
-/* What a backward pass starts from, and what the layer before gets: gradients
- * of the loss. */
+/* Gradients of the loss: input and output of a backward pass. */
 struct linear_flow {
-	const float *out;	 /* [count][outputs], as forward left it */
-	const float *dy;	 /* [count][outputs], by out */
-	float *dx;		 /* as the batch's in; NULL: not wanted */
+	const float *out;	 /* [count][outputs], forward's output */
+	const float *dy;	 /* [count][outputs], gradient of out */
+	float *dx; /* laid out as the batch's in; NULL = not computed */
 };
 
-/* One of the vectors of VECTOR_*. */
+/* One value per parameter: a vector of enum VECTOR_*. */
 struct linear_values {
 	float *weights; /* [blocks][outputs][block] */
 	float *bias;	/* [outputs] */
 };
 
-/* Parameters and the optimizer's state of them, in the order of
- * models/recipe.h; what it does not have is NULL. */
+/* Parameters and the optimizer's state, in the order of models/recipe.h.
+ * Members that the optimizer does not use are NULL. */
 struct linear_state {
 	struct linear_values parameters, first, second;
 };
 
-/* What the weight gradient is derived from, of the samples of one rank. */
+/* One rank's data from which the weight gradient is computed. */
 struct linear_part {
-	struct linear_batch batch; /* its in, sample, block and keep_in */
-	void *dz; /* as backward_part left them; only read */
+	struct linear_batch batch; /* in, sample, block and keep_in are read */
+	void *dz; /* output of backward_part(); only read */
 };
 
 struct linear_kernels {
 	const char *name; /* of the instruction set */
 
-	/* Bytes of scratch, aligned to 64, for a batch of count. */
+	/* Returns the bytes of scratch, aligned to 64, for count samples. */
 	size_t (*scratch)(const struct linear_shape *shape, int count);
 
 	/*
-	 * Whether forward multiplies each input of a block that is kept for
-	 * all outputs, for a batch of count; drops: it has keep_in or
-	 * keep_out. Else it does so for outputs that are kept. Backward
-	 * multiplies for dy that are not 0.
+	 * Returns 1 if forward multiplies each input of a kept block for all
+	 * outputs, 0 if only for kept outputs. drops: the batch has keep_in or
+	 * keep_out. Backward multiplies only for dy that are not 0.
 	 */
 	int (*forward_is_dense)(const struct linear_shape *shape, int count,
 				int drops);
 
-	/*
-	 * out[count][outputs]: scale * ReLU (if shape says so) where kept, 0
-	 * elsewhere. A NaN stays one.
-	 */
+	/* Stores out[count][outputs]: scale * ReLU (if shape->relu) where kept,
+	 * else 0. A NaN remains one. */
 	void (*forward)(const struct linear_shape *shape,
 			const struct linear_values *parameters,
 			const struct linear_batch *batch, float *out,
 			void *scratch);
 
-	/* Stores dx, and the gradient by the parameters in gradient. */
+	/* Stores dx, and the gradient of the parameters in gradient. */
 	void (*backward)(const struct linear_shape *shape,
 			 const struct linear_values *parameters,
 			 const struct linear_batch *batch,
 			 const struct linear_flow *flow,
 			 const struct linear_values *gradient, void *scratch);
 
-	/*
-	 * The same, and a step of the optimizer at once: the gradient is
-	 * nowhere stored. dx is that of the parameters before.
-	 */
+	/* Backward pass and a step of the optimizer in one; the gradient is not
+	 * stored. dx is computed with the parameters before the step. */
 	void (*backward_update)(const struct linear_shape *shape,
 				const struct linear_state *state,
 				const struct update *update,
@@ -131,16 +128,15 @@ struct linear_kernels {
 				void *scratch);
 
 	/*
-	 * The same in two calls, of a batch that is in parts; the second one
-	 * for some of the blocks, or all. part_size is the bytes of
-	 * what the first leaves of a part, aligned to 64, and update_scratch
-	 * those of the second one's scratch, for so many parts of
-	 * count samples at most.
+	 * backward_update() in two calls, for a batch in parts. backward_part()
+	 * stores dx and the bias gradient, and leaves in part what
+	 * update_parts() needs. update_parts() makes the optimizer's step of
+	 * blocks from .. to - 1. It sums their weight gradient over each part
+	 * as backward() does, then over parts in order, to the same bits.
 	 *
-	 * backward_part stores dx and the bias gradient. Then update_parts
-	 * makes the optimizer's step of blocks from .. to: their weight
-	 * gradient is summed over each part as backward does, then over parts
-	 * in their order, to the same bits.
+	 * part_size() returns the bytes of a part of count samples, aligned to
+	 * 64. update_scratch() returns the bytes of update_parts()'s scratch,
+	 * for parts of at most count samples.
 	 */
 	size_t (*part_size)(const struct linear_shape *shape, int count);
 	size_t (*update_scratch)(const struct linear_shape *shape, int parts,
@@ -157,16 +153,16 @@ struct linear_kernels {
 			     int from, int to, void *scratch);
 
 	/*
-	 * A step of the optimizer for count parameters p, within 1e-6 of each
-	 * change; first and second are its state, as in struct linear_state.
-	 * Gradients are below 1e19, so that their squares are finite; a NaN
-	 * stays one.
+	 * Makes a step of the optimizer for count parameters p, within 1e-6 of
+	 * each change. first and second are its state, as in struct
+	 * linear_state. Gradients must be below 1e19, so that their squares are
+	 * finite; a NaN remains one.
 	 */
 	void (*optimize)(const struct update *update, size_t count, float *p,
 			 float *first, float *second, const float *gradient);
 };
 
-/* Those of other processors than x86-64 are the portable ones alone. */
+/* Processors other than x86-64 have only the portable ones. */
 extern const struct linear_kernels linear_kernels_amx;
 extern const struct linear_kernels linear_kernels_avx512;
 extern const struct linear_kernels linear_kernels_avx2;

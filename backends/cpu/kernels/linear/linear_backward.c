@@ -1,35 +1,34 @@
 /*
- * dz[b][o] = scale * dh[b][o] where ReLU and dropout let it through, else 0
- * dx[b][c][i] = sum over o of dz[b][o] w[c][o][i]
- * dw[c][o][i] = sum over b of dz[b][o] x[b][c][i]
+ * Backward pass of a linear layer that skips zero gradients:
+ *
+ *   dz[b][o] = scale * dh[b][o] where ReLU and dropout pass it, else 0
+ *   dx[b][c][i] = sum over o of dz[b][o] w[c][o][i]
+ *   dw[c][o][i] = sum over b of dz[b][o] x[b][c][i]
  *
  * x[b][c][i] are the inputs, w[c][o][i] the weights: places i within block c.
- * Only what of dz is not zero is worth work, a quarter of it after ReLU and a
- * dropout of half. Both sums are made alike: a row of places stays in
- * registers, and each dz that is not zero is one broadcast and the products
- * with a row from the cache.
+ * After ReLU and a dropout of half, a quarter of dz is not 0. Both sums work
+ * alike: a row of places stays in registers, and each nonzero dz is one
+ * broadcast, multiplied by a row from the cache.
  *
- * Blocking: one block of inputs after the other, and of each the rows of 128
- * outputs after the others, dx before dw. For dx, the rows of 64 outputs (37 KB
- * for 144 places) stay in the first level while all samples pass. Meanwhile
- * what dw needs of these rows is fetched, and then what the next ones need.
- * Few samples of a large layer go through linear_rows.c instead.
+ * Blocking: blocks of inputs in turn, and in each the rows of 128 outputs at a
+ * time, dx before dw. For dx, the rows of 64 outputs (37 KB for 144 places)
+ * stay in the first level while all samples pass. Meanwhile dw's operands of
+ * these rows are prefetched, then those of the next rows. Few samples of a
+ * large layer go through linear_rows.c instead.
  *
- * Ceiling, on a Xeon with AVX-512 and AMX: as in the forward pass 7 cycles for
- * a row of 9 products; dx takes 10. dw with Adadelta passes 14 MB of parameters
- * and state each way, 0.47 ms at the 30 GB/s of the third level, and takes
- * twice that.
+ * Ceiling: 7 cycles for a row of 9 products, as in the forward pass. dw with
+ * Adadelta is bound by the third level's bandwidth: post 002's layer moves 14
+ * MB of parameters and state each way.
  */
 #include "backends/cpu/kernels/linear/linear_backward.h"
 
-/* Cuts what dw is derived from; returns the bytes that this takes. */
 size_t VEC_NAME(linear_cut_part)(struct output_gradients *outputs,
 				 const struct linear_shape *shape, int count,
 				 void *part)
 {
 	size_t words, used = 0;
 
-	/* No samples are a chunk too: their gradient is zero. */
+	/* Without samples there is one chunk, and the gradient is 0. */
 	outputs->chunks = word_count(count ? count : 1);
 	words = (size_t)shape->outputs * (size_t)outputs->chunks;
 	outputs->samples =
@@ -39,7 +38,7 @@ size_t VEC_NAME(linear_cut_part)(struct output_gradients *outputs,
 	return used;
 }
 
-/* Cuts scratch into all arrays of a pass; returns the bytes that this takes. */
+/* Cuts scratch into all arrays of a pass; returns its bytes. */
 static size_t cut(struct backward *backward, const struct linear_shape *shape,
 		  int count, void *scratch)
 {
@@ -90,7 +89,7 @@ static void keep_dz(const struct backward *backward, int b, int o, float dz)
 	backward->outputs.samples[o * chunks + b / WORD] |= 1ull << b % WORD;
 }
 
-/* A float that takes a whole batch loses the last samples. */
+/* Adds a chunk's sums in double: floats would lose the last samples. */
 static void add_chunk(const struct backward *backward)
 {
 	for (int o = 0; o < backward->shape->outputs; o++) {
@@ -99,7 +98,7 @@ static void add_chunk(const struct backward *backward)
 	}
 }
 
-/* dz, its bits and its sums */
+/* Computes dz, its bits and its sums. */
 static void start(const struct backward *backward)
 {
 	const struct linear_batch *batch = backward->batch;
@@ -131,13 +130,15 @@ static void start(const struct backward *backward)
 		backward->bias[o] = (float)backward->sums[o];
 }
 
-/* Some rows, on the way back to their inputs. */
+/* Some rows in the computation of dx. */
 struct in_pass {
 	const struct backward *backward;
 	struct words rows;
 };
 
-/* What the rows add to dx of the tile from place at on, for all samples */
+/*
+ * Adds the rows' products to dx of the tile from place at on, for all samples.
+ */
 INLINE void dx_tile(const void *in_pass, int at, struct ahead *next,
 		    int vectors, int rest)
 {
@@ -181,7 +182,7 @@ INLINE void dx_tile(const void *in_pass, int at, struct ahead *next,
 	*next = ahead;
 }
 
-/* What dw of some rows needs besides their inputs. */
+/* Lists what dw of some rows reads or writes, except inputs. */
 static void add_state(const struct backward *backward, struct words rows,
 		      struct ahead *next)
 {
@@ -209,8 +210,8 @@ static void add_inputs(const struct backward *backward, int block,
 	ahead_add(next, batch->in + at, inputs);
 }
 
-/* What the rows behind these need first, in the order of its need; last comes
- * first. */
+/* Returns what the next rows need first, to prefetch. The region added last is
+ * fetched first. */
 static struct ahead next_rows(const struct backward *backward,
 			      struct words rows)
 {
@@ -231,7 +232,7 @@ static struct ahead next_rows(const struct backward *backward,
 	return ahead;
 }
 
-/* What is next is fetched meanwhile. */
+/* Prefetches from next. */
 static void dx_rows(const struct backward *backward, struct words rows,
 		    struct ahead next)
 {
@@ -252,7 +253,7 @@ static void run_rows(const struct backward *backward, struct words rows,
 	VEC_NAME(linear_weights)(backward, rows, in, &next);
 }
 
-/* All of it but for the bias. */
+/* Runs the pass, except for the bias. */
 static void run(struct backward *backward)
 {
 	const int by_rows =

@@ -1,14 +1,14 @@
-/* What the files of a linear layer's backward pass have in common. */
+/* Shared by the files of a linear layer's backward pass. */
 #ifndef BACKENDS_CPU_KERNELS_LINEAR_LINEAR_BACKWARD_H
 #define BACKENDS_CPU_KERNELS_LINEAR_LINEAR_BACKWARD_H
 
 #include "backends/cpu/kernels/linear/linear_kernels.h"
 #include "backends/cpu/kernels/elementwise/optimizer.h"
 
-/* dz of a batch by outputs, from which dw is derived. */
+/* dz of a batch by output, from which dw is computed. */
 struct output_gradients {
-	int chunks;	   /* of 64 samples: words of bits of an output */
-	uint64_t *samples; /* [outputs][chunks]: whose dz is not 0 */
+	int chunks;	   /* of 64 samples: words of bits per output */
+	uint64_t *samples; /* [outputs][chunks]: samples with dz != 0 */
 	float *values;	   /* dz[outputs][chunks * WORD] */
 };
 
@@ -17,17 +17,17 @@ struct backward {
 	const struct linear_batch *batch;
 	const struct linear_flow *flow;
 	const float *weights;
-	const struct linear_state *state; /* NULL: dw is stored */
+	const struct linear_state *state; /* NULL = dw is stored */
 	struct rates rates;
-	int words;	       /* of bits of a sample */
-	uint64_t *of_samples;  /* [count][words]: outputs */
+	int words;	       /* words of bits per sample */
+	uint64_t *of_samples;  /* [count][words]: outputs with dz != 0 */
 	float *by_sample;      /* dz[count][outputs] */
 	struct output_gradients outputs;
 	double *sums;	       /* [outputs]: sums of dz over chunks */
-	float *bias;	       /* [outputs]: of one chunk, at the end of all */
-	uint64_t *kept;	       /* [outputs.chunks]: samples that keep a block */
-	float *gathered;       /* [count][block]: inputs in a block */
-	float *gathered_dx;    /* [count][block]: dx of it, where rows_pay() */
+	float *bias; /* [outputs]: sum of a chunk, in the end of all */
+	uint64_t *kept; /* [outputs.chunks]: samples that keep the block */
+	float *gathered;       /* [count][block]: inputs of the block */
+	float *gathered_dx; /* [count][block]: dx of the block, if rows_pay() */
 	float *gradient;       /* dw, if it is stored */
 };
 
@@ -38,8 +38,9 @@ INLINE int is_kept(const struct linear_batch *batch,
 }
 
 /*
- * Inputs of a block, sample by sample, as neighbours: where they are, or copied
- * to gathered, [count][block]. kept[chunks] becomes the samples that have some.
+ * Returns a block's inputs, [count][block]: in place if they are contiguous,
+ * else copied to gathered. Sets kept[chunks] to the samples that keep the
+ * block.
  */
 INLINE const float *gather_block(const struct linear_shape *shape,
 				 const struct linear_batch *batch, int block,
@@ -79,10 +80,10 @@ INLINE void add_rows(vec *sums, const float *factors, const float *rows,
 	}
 }
 
-/* Chunks whose sum is added as one: floats that take more lose the last. */
+/* chunks per float sum: longer sums lose their last digits. */
 #define SUMMED 16
 
-/* Sums SUMMED chunks, or all that are left, for sum_tile(). */
+/* Sums SUMMED chunks, or all that remain, for sum_tile(). */
 INLINE void sum_chunks(const struct output_gradients *outputs, int o,
 		       const uint64_t *kept, const float *rows, size_t stride,
 		       int from, vec *sums, struct ahead *ahead, int vectors,
@@ -105,9 +106,9 @@ INLINE void sum_chunks(const struct output_gradients *outputs, int o,
 }
 
 /*
- * A tile of dw[o]: the sums over what output o has of samples that keep the
- * block. Their inputs in it are rows of stride floats, from the tile's first
- * place on.
+ * Computes a tile of dw[o]: the sum over samples that keep the block and have
+ * dz[o] != 0. rows has their inputs, from the tile's first place on, stride
+ * floats from sample to sample.
  */
 INLINE void sum_tile(const struct output_gradients *outputs, int o,
 		     const uint64_t *kept, const float *rows, size_t stride,
@@ -126,7 +127,7 @@ INLINE void sum_tile(const struct output_gradients *outputs, int o,
 	}
 }
 
-/* What an update of so many weights from place at on needs besides them. */
+/* Lists the optimizer's state of size weights from at on, to prefetch. */
 INLINE void ahead_state(struct ahead *ahead, const struct linear_state *state,
 			size_t at, size_t size)
 {
@@ -152,8 +153,8 @@ INLINE void step_tile(const struct linear_state *state,
 	}
 }
 
-/* A step of the optimizer on a tile of weights, from dw. ahead, unless NULL, is
- * fetched meanwhile. */
+/* Makes a step of the optimizer on a tile of weights, from dw. Meanwhile
+ * prefetches from ahead, unless it is NULL. */
 INLINE void update_tile(const struct linear_state *state,
 			const struct rates *rates, size_t at, const vec *dw,
 			struct ahead *ahead, int vectors, int rest)
@@ -173,12 +174,12 @@ INLINE void update_tile(const struct linear_state *state,
 	}
 }
 
-/* What is done with the tile from place at on; vectors is a constant once this
- * is inlined, and rest is, but for the last tile. */
+/* Processes the tile from place at on. Once inlined, vectors is a constant, and
+ * so is rest except in the last tile. */
 typedef void tile_pass(const void *pass, int at, struct ahead *next,
 		       int vectors, int rest);
 
-/* All tiles of a block of so many places. */
+/* Calls do_tile for all tiles of a block. */
 INLINE void walk_tiles(tile_pass *do_tile, const void *pass, int places,
 		       struct ahead *next)
 {
@@ -206,23 +207,21 @@ INLINE void walk_tiles(tile_pass *do_tile, const void *pass, int places,
 	}
 }
 
-/*
- * Cuts part into what is in outputs, of count samples; NULL: only counts.
- * Returns the bytes that this takes.
- */
+/* Cuts part into the arrays of outputs, for count samples; NULL only counts.
+ * Returns the bytes. */
 size_t VEC_NAME(linear_cut_part)(struct output_gradients *outputs,
 				 const struct linear_shape *shape, int count,
 				 void *part);
 
-/*
- * dw of some rows: stored, or given to the optimizer at once. in has the inputs
- * in their block, of all samples, as neighbours. next is fetched meanwhile.
- */
+/* Computes dw of some rows, and stores it or makes the optimizer's step with
+ * it. in has the block's inputs, contiguous. Prefetches from next. */
 void VEC_NAME(linear_weights)(const struct backward *backward,
 			      struct words rows, const float *in,
 			      struct ahead *next);
 
-/* The same of all rows of a block, and its dx, where rows_pay(). */
+/*
+ * Does the same for all rows of a block, and computes its dx; for rows_pay().
+ */
 void VEC_NAME(linear_rows_backward)(const struct backward *backward, int block,
 				    const float *in);
 

@@ -1,19 +1,20 @@
 /*
- * sums[b][o] += w[c][o] . x[b][c] for all samples b, outputs o and blocks c
+ * Forward products of a linear layer without dropout, as in an evaluation: see
+ * linear_forward.c.
  *
- * See linear_forward.c; here nothing is dropped, as in an evaluation. A tile of
- * SAMPLES by OUTPUTS has its sums in registers, so that 24 products take 11
- * loads (AVX2: 12 take 7).
+ *   sums[b][o] += w[c][o] . x[b][c] for all samples b, outputs o and blocks c
+ *
+ * A tile of SAMPLES by OUTPUTS keeps its sums in registers: 11 loads for 24
+ * products (AVX2: 7 for 12).
  *
  * Blocking: a group of blocks at a time, so that sums are loaded and stored
- * once for all of it. The rows of a tile's outputs (18 KB for blocks of 144)
- * stay in the first level while the inputs of all samples (300 KB for 128 of
- * them) pass from the second. Meanwhile the next outputs' rows are fetched.
- * Slices of 64 or 128 samples are best.
+ * once per group. The rows of a tile's outputs (18 KB for blocks of 144) stay
+ * in the first level while the inputs of all samples (300 KB for 128 samples)
+ * pass from the second. Meanwhile the next outputs' rows are prefetched. 64 or
+ * 128 samples per call are fastest.
  *
- * Ceiling: on a Xeon with AVX-512 and AMX 110 GFLOP/s, where OpenBLAS has 100;
- * with all operands in registers it does 213, with 8 loads for 24 products in
- * the first level 167.
+ * Ceiling, on a Xeon with AVX-512 and AMX: 213 GFLOP/s with all operands in
+ * registers, 167 with 8 loads from the first level per 24 products.
  */
 #include "backends/cpu/kernels/linear/linear_forward.h"
 
@@ -30,13 +31,13 @@
 struct tile {
 	const float *in, *rows;
 	float *sums;
-	size_t sample;	 /* from input to input */
-	size_t stride;	 /* from row to row */
-	size_t from_sum; /* from sums of a sample to the next one's */
-	int last;	 /* row; further ones repeat it */
+	size_t sample;	 /* floats from sample to sample */
+	size_t stride;	 /* floats from row to row */
+	size_t from_sum; /* floats from a sample's sums to the next one's */
+	int last;	 /* row; later ones repeat it */
 };
 
-/* The places of a vector: all of them, or rest. */
+/* Adds the products of a vector of places, or of rest places. */
 INLINE void add_vector(const struct tile *tile, vec sums[SAMPLES][OUTPUTS],
 		       size_t at, int samples, int outputs, int rest)
 {
@@ -58,7 +59,7 @@ INLINE void add_vector(const struct tile *tile, vec sums[SAMPLES][OUTPUTS],
 	}
 }
 
-/* samples x outputs sums, over count blocks */
+/* Adds samples x outputs sums over count blocks. */
 INLINE void add_tile(const struct forward *forward, struct tile tile,
 		     int count, int samples, int outputs)
 {
@@ -111,7 +112,8 @@ static struct tile tile_at(const struct forward *forward, int block, int b,
 	};
 }
 
-/* The share of the samples from b on of the rows behind these outputs. */
+/* Prefetches the share of samples b .. b + samples - 1 of the next outputs'
+ * rows. */
 INLINE void fetch_next(const struct forward *forward, int block, int count,
 		       int b, int samples, int o, int outputs)
 {
@@ -130,7 +132,7 @@ INLINE void fetch_next(const struct forward *forward, int block, int count,
 	}
 }
 
-/* All samples, for as many outputs as a tile has: OUTPUTS or FOLD. */
+/* Adds all samples for a tile's number of outputs: OUTPUTS or FOLD. */
 INLINE void add_outputs(const struct forward *forward, int block, int count,
 			int o, int outputs)
 {

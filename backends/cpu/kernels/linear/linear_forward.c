@@ -1,30 +1,30 @@
 /*
- * out[b][o] = scale * ReLU(bias[o] + sum over c, i of w[c][o][i] x[b][c][i])
+ * Forward pass of a linear layer that skips dropped inputs and outputs:
  *
- * x[b][c][i] are the inputs, w[c][o][i] the weights: places i within block c.
- * A tile of x[b][c] stays in registers; for each output that sample b needs,
- * a tile of w[c][o] is multiplied from the cache. Of four outputs' products,
- * a vector is left of four partial sums each, whose lanes are added up in the
- * end. Sums are those of needed outputs only, in the order of their need.
+ *   out[b][o] = scale * ReLU(bias[o] + sum over c, i of w[c][o][i] x[b][c][i])
+ *
+ * x[b][c][i] are the inputs, w[c][o][i] the weights: places i within block c. A
+ * tile of x[b][c] stays in registers; for each output that sample b needs, it
+ * is multiplied by a tile of w[c][o] from the cache. The products of four
+ * outputs become one vector of four partial sums each, whose lanes are added in
+ * the end. There are sums of needed outputs only, in order.
  *
  * Blocking: one block's rows of 64 outputs (37 KB for 144 places) stay in the
- * first level while all samples pass; the sums (128 KB for 128 samples that
- * need half of 128 outputs) pass through the second level once for each block.
- * The next block is fetched meanwhile, and the next sample's inputs. Where
- * nothing is dropped, linear_dense.c does the products; few samples of a large
- * layer go through linear_rows.c, and many, where factors may be rounded,
- * through linear_forward_bf16.c.
+ * first level while all samples pass. The sums (128 KB for 128 samples that
+ * need half of 128 outputs) pass through the second level once per block.
+ * Meanwhile the next block and the next sample's inputs are prefetched. Other
+ * cases: linear_dense.c without dropout; linear_rows.c for few samples of a
+ * large layer; linear_forward_bf16.c for many, if factors may be rounded.
  *
- * Ceiling, on a Xeon with AVX-512 and AMX: of products with an operand in the
- * first level it does 1.3 a cycle, hence a row of 9 in 7 cycles; a pass takes
- * 11 a row. Not what it waits for, by experiment: the ends of the loops over
- * bits, which random masks make hard to predict.
+ * Ceiling, on a Xeon with AVX-512 and AMX: 1.3 products per cycle with an
+ * operand in the first level, hence 7 cycles for a row of 9. Mispredicted ends
+ * of the loops over bits are not the limit, by experiment.
  */
 #include "backends/cpu/kernels/linear/linear_forward.h"
 
 #include <math.h>
 
-/* Cuts scratch into the arrays above; returns the bytes that this takes. */
+/* Cuts scratch into the arrays of forward; returns its bytes. */
 static size_t cut(struct forward *forward, const struct linear_shape *shape,
 		  int count, void *scratch)
 {
@@ -50,7 +50,7 @@ size_t ISA_NAME(linear_forward_scratch)(const struct linear_shape *shape,
 	size_t other = cut(&forward, shape, count, NULL);
 
 #if HAS_PAIRS
-	/* Fewer samples than that may come, too. */
+	/* A later call may have fewer samples, and not round. */
 	if (ISA_NAME(linear_forward_is_dense)(shape, count, 0)) {
 		const size_t pairs =
 			ISA_NAME(linear_forward_bf16_scratch)(shape, count);
@@ -70,7 +70,7 @@ static uint64_t kept_bits(const uint8_t *keep, int count)
 	return bits;
 }
 
-/* needed, places, and sums of zero */
+/* Sets needed and places, and clears the sums. */
 static void start(const struct forward *forward)
 {
 	const int outputs = forward->shape->outputs;
@@ -94,10 +94,8 @@ static void start(const struct forward *forward)
 	memset(forward->sums, 0, place * LANES * sizeof(float));
 }
 
-/*
- * sums += values . rows[o] over one tile, for the outputs that bits say. Where
- * less than four are left, the last one is repeated, which nothing reads.
- */
+/* sums += values . rows[o] over one tile, for the outputs in bits. If fewer
+ * than four remain, the last one is repeated, and its sum is not read. */
 INLINE void add_products(const vec *values, const float *rows, size_t stride,
 			 uint64_t bits, float *sums, struct ahead *ahead,
 			 int lines, int vectors, int rest)
@@ -124,7 +122,7 @@ INLINE void add_products(const vec *values, const float *rows, size_t stride,
 	}
 }
 
-/* The tile from place at on, of some rows, for all samples. */
+/* Adds the tile from place at on, of some rows, for all samples. */
 INLINE void add_tile(const struct forward *forward, struct words where, int at,
 		     struct ahead *next, int vectors, int rest)
 {
@@ -132,7 +130,7 @@ INLINE void add_tile(const struct forward *forward, struct words where, int at,
 	const struct linear_shape *shape = forward->shape;
 	const struct linear_batch *batch = forward->batch;
 	const uint8_t *keep = batch->keep_in;
-	/* To be fetched at each product; half of the outputs may be dropped. */
+	/* Lines to prefetch per product; half of the outputs may be dropped. */
 	const int lines = 1 + shape->block / (CACHE_LINE / 4 / 2) /
 				  (batch->count + 1);
 	struct ahead ahead = *next;
@@ -241,7 +239,7 @@ static void finish(const struct forward *forward, const float *bias, float *out)
 			const float value =
 				bias[w % words * WORD + o] + sum_of(sums, i++);
 
-			/* A NaN is not below 0. */
+			/* A NaN fails the comparison and passes. */
 			out[first + o] =
 				scale * (value <= least ? least : value);
 		}

@@ -1,4 +1,4 @@
-/* What the two ways of a linear layer's forward pass share. */
+/* Shared by the kernels of a linear layer's forward pass. */
 #ifndef BACKENDS_CPU_KERNELS_LINEAR_LINEAR_FORWARD_H
 #define BACKENDS_CPU_KERNELS_LINEAR_LINEAR_FORWARD_H
 
@@ -8,13 +8,15 @@ struct forward {
 	const struct linear_shape *shape;
 	const struct linear_batch *batch;
 	const float *weights;
-	int words;	  /* of the bits of a sample */
-	uint64_t *needed; /* [count][words]: outputs of a sample */
-	uint32_t *places; /* [count][words]: vectors of sums before them */
-	float *sums;	  /* [..][FOLD][LANES / FOLD]: of FOLD needed outputs */
+	int words;	  /* of bits per sample */
+	uint64_t *needed; /* [count][words]: outputs to compute */
+	/* [count][words]: index of the first vector of sums */
+	uint32_t *places;
+	/* [vectors][FOLD][LANES / FOLD]: sums of FOLD needed outputs */
+	float *sums;
 };
 
-/* The sum of output number i of those that share the vectors from sums on. */
+/* Returns the sum of needed output i, counted from the vector at sums on. */
 INLINE float sum_of(const float *sums, int i)
 {
 	float sum = 0;
@@ -24,13 +26,14 @@ INLINE float sum_of(const float *sums, int i)
 	return sum;
 }
 
-/* All products, where every output is needed. */
+/* Adds all products, if every output is needed. */
 void VEC_NAME(linear_dense)(const struct forward *forward);
 
-/* With more samples an output than this, what reuses inputs too is faster. */
+/* Samples per output up to which linear_rows() is fastest; with more, kernels
+ * that also reuse inputs are faster. */
 #define FEW_SAMPLES (LANES < 16 ? 5 : 10)
 
-/* All of linear_forward, where rows_pay() and no input is dropped. */
+/* linear_forward() for rows_pay() without dropped inputs. */
 size_t VEC_NAME(linear_rows_scratch)(const struct linear_shape *shape,
 				     int count);
 void VEC_NAME(linear_rows)(const struct linear_shape *shape,
@@ -38,8 +41,8 @@ void VEC_NAME(linear_rows)(const struct linear_shape *shape,
 			   const struct linear_batch *batch, float *out,
 			   void *scratch);
 
-/* The same with factors rounded to bf16, where linear_forward_is_dense() and
- * no input is dropped. */
+/* linear_forward() with factors rounded to bf16, for linear_forward_is_dense()
+ * without dropped inputs. */
 size_t ISA_NAME(linear_forward_bf16_scratch)(const struct linear_shape *shape,
 					     int count);
 void ISA_NAME(linear_forward_bf16)(const struct linear_shape *shape,

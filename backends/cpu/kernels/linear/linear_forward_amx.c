@@ -1,29 +1,30 @@
 /*
- * out[b][o] = scale * ReLU(bias[o] + sum over c, i of w[c][o][i] x[b][c][i])
+ * Forward pass of a linear layer on AMX's tiles:
  *
- * One block c after the other: A has its inputs x of the samples that keep it,
- * B its weights, transposed:
+ *   out[b][o] = scale * ReLU(bias[o] + sum over c, i of w[c][o][i] x[b][c][i])
+ *
+ * For each block c, A has the inputs x of the samples that keep it, and B its
+ * weights, transposed:
  *
  *   A: [samples / 16][depth][part] tiles    B: [outputs / 16][depth][part]
  *
- * where depth is the number of tiles that the places of a block take. If the
- * last one is half full, it has two parts beside each other, so that three
- * products do what six would do with halves of zeros:
+ * depth is the number of tiles that a block's places take. If the last one is
+ * half full, it has two parts side by side, so that three products replace six
+ * with halves of zeros:
  *
  *   [a2 a1] [b0 b1] + [a0 a1] [b2 b0] + [a0 a0] [b1 b0]
  *
- * Products of a block are added to the sums of the samples that they are of
- * while the next block is multiplied.
+ * While a block is multiplied, the products of the block before it are added to
+ * their samples' sums.
  *
- * Ceiling, on a Xeon with AMX, 64 x 144 inputs, 128 outputs and samples: of
- * numbers that are not zero a product of tiles takes 6.5 ns (of zeros 5.2), all
- * of a pass 0.6 ms. Vectors take 7 us a block, and are hidden in part: the pass
- * takes 1.4 ms, without dropout 1.6, as bf16 0.7.
+ * Ceiling: the products of tiles (amx.h). They hide the work of the vector
+ * units only in part.
  */
 #include "backends/cpu/kernels/linear/linear_forward_tiles.h"
 
-#define LEAST 32	  /* samples; measured: 16 are faster without tiles */
-#define LEAST_DROPPED 112 /* of which fp32 kernels leave out what is dropped */
+#define LEAST 32	  /* samples; 16 are faster without tiles */
+/* samples with dropout: fp32 kernels skip what is dropped */
+#define LEAST_DROPPED 112
 #define FEED_ROWS 12	  /* samples that a group of products has time for */
 
 static size_t cut(struct tiles_pass *pass, const struct linear_shape *shape,
@@ -62,12 +63,12 @@ size_t ISA_NAME(linear_forward_tiles_scratch)(const struct linear_shape *shape,
 
 	if (!tiles_fit(shape, count, LEAST))
 		return other;
-	/* Fewer samples than that may come, too. */
+	/* A later call may have fewer samples, and not use tiles. */
 	used = cut(&pass, shape, count, NULL);
 	return used > other ? used : other;
 }
 
-/* The products of one sample that was kept, to its sums. */
+/* Adds the products of one kept sample to its sums. */
 INLINE void add_sums(const struct tiles_pass *pass,
 		     const struct block_side *side, int i)
 {
@@ -80,10 +81,8 @@ INLINE void add_sums(const struct tiles_pass *pass,
 					    vec_load(products + o));
 }
 
-/*
- * What vectors do behind number i of the products of tile d, in group g of
- * those of a block.
- */
+/* Does the vector units' work after product number i of tile d, in group g of a
+ * block's products. */
 INLINE void feed(const struct tiles_pass *pass, const struct block_side *next,
 		 const struct block_side *last, int g, int d, int i, int parts,
 		 int half)
@@ -98,7 +97,7 @@ INLINE void feed(const struct tiles_pass *pass, const struct block_side *next,
 		add_sums(pass, last, r);
 }
 
-/* 32 samples by 32 outputs */
+/* Multiplies 32 samples by 32 outputs. */
 INLINE void multiply_square(const struct tiles_pass *pass, const amx_tile *a,
 			    const amx_tile *b, float *to,
 			    const struct block_side *next_side,
@@ -130,7 +129,7 @@ INLINE void multiply_square(const struct tiles_pass *pass, const amx_tile *a,
 	amx_store_square(to, to + AMX_ROWS * outputs, AMX_COLUMNS, outputs);
 }
 
-/* Group g's share of the other work, where there are no products for it. */
+/* Does group g's share of the other work if the group has no products. */
 INLINE void feed_group(const struct tiles_pass *pass,
 		       const struct block_side *next,
 		       const struct block_side *last, int g, int parts)
@@ -169,7 +168,7 @@ INLINE void multiply_block(const struct tiles_pass *pass,
 		pack_outputs(pass, next, &cursor, parts);
 }
 
-/* The side of a block, which need not exist. */
+/* Returns the state of a block; the block need not exist. */
 static const struct block_side *side_of(struct tiles_pass *pass, int block)
 {
 	const struct linear_shape *shape = pass->shape;
@@ -219,7 +218,7 @@ static void finish(const struct tiles_pass *pass, const float *bias, float *out)
 					  vec_load(bias + o);
 			lanes_int passes = ~(lanes_int){ 0 };
 
-			/* A NaN is not below 0. */
+			/* A NaN fails the comparison and passes. */
 			if (pass->shape->relu)
 				passes = ~(lanes_int)(value <= vec_set(0));
 			if (batch->keep_out)

@@ -1,22 +1,22 @@
 /*
- * out[b][o] = scale * ReLU(bias[o] + sum over c, i of w[c][o][i] x[b][c][i])
+ * Forward pass of a linear layer in bf16 on vectors (avx512_bf16):
  *
- * with w and x rounded to bf16, to the nearest, ties to even; products and sums
- * are of fp32. VDPBF16PS adds to each lane two products of factors that are
- * neighbours, as places of a block are: nothing is shuffled but the lanes of
- * sums. What dropout takes of the outputs is multiplied with the others.
+ *   out[b][o] = scale * ReLU(bias[o] + sum over c, i of w[c][o][i] x[b][c][i])
+ *
+ * w and x are rounded to the nearest, ties to even; sums are fp32. VDPBF16PS
+ * adds two products of neighbouring factors to each lane. Places of a block are
+ * neighbours, so only the lanes of sums are shuffled. Dropped outputs are
+ * multiplied with the others.
  *
  * Blocking: the inputs of a group of blocks (46 KB for 32 samples) are packed
- * first. Then OUTPUTS rows of these blocks at a time are read once: the first
- * SAMPLES samples are multiplied as they are rounded, and those behind them by
- * what that has packed (11 KB), which stays in the first level of the cache.
- * Meanwhile the next rows are fetched.
+ * first. Then OUTPUTS rows of these blocks at a time are read once. The first
+ * SAMPLES samples are multiplied while rows are rounded and packed (11 KB). The
+ * other samples use the packed rows from the first level of the cache.
+ * Meanwhile the next rows are prefetched.
  *
- * On a Zen 5, of 9216 inputs, 4096 outputs and 32 samples it takes 7.2 ms, of
- * which products are 4.5. Groups of four blocks rather than five take 6.9 in
- * most processes, but 9.5 in others; eight, from the second level, 8.5. Five
- * streams of weights come at 23 GB/s: few samples are better off with fp32, row
- * by row (linear_rows.c).
+ * Ceiling: memory bandwidth, with five streams of weights. Groups of eight
+ * blocks, from the second level, are slower. Few samples are faster in fp32,
+ * row by row (linear_rows.c).
  */
 #include "backends/cpu/kernels/linear/linear_forward.h"
 
@@ -34,10 +34,11 @@ struct bf16_pass {
 	const float *weights;
 	float *out;
 	int from, to; /* blocks: the group */
-	int vectors;  /* of floats that a row has in it */
-	/* Where they are, and what makes a pair with the last of them. */
+	int vectors;  /* of floats per row of the group */
+	/* Places of these vectors, then of the vector paired with a last odd
+	 * one. */
 	const float *at[MOST_VECTORS + 1];
-	/* Pairs, by vectors of them: */
+	/* Packed pairs, in vectors: */
 	uint32_t *in;	/* [count / SAMPLES][vectors / 2][SAMPLES] */
 	uint32_t *rows; /* [vectors / 2][OUTPUTS] */
 };
@@ -71,7 +72,7 @@ size_t ISA_NAME(linear_forward_bf16_scratch)(const struct linear_shape *shape,
 	return cut(&pass, shape, count, NULL);
 }
 
-/* Where the vectors of the group are, whose blocks are step floats apart. */
+/* Lists the group's vectors; its blocks are step floats apart. */
 static void find_vectors(struct bf16_pass *pass, const float *from, size_t step)
 {
 	const int block = pass->shape->block;
@@ -82,14 +83,14 @@ static void find_vectors(struct bf16_pass *pass, const float *from, size_t step)
 			pass->at[pass->vectors++] = from + i;
 }
 
-/* Two vectors of floats as one of pairs. */
+/* Rounds two vectors of floats to one of pairs. */
 WITH_BF16 INLINE __m512bh rounded(const float *low, const float *high)
 {
 	return _mm512_cvtne2ps_pbh((__m512)vec_load(high),
 				   (__m512)vec_load(low));
 }
 
-/* Pairs of a packed row. */
+/* Returns the pairs of a packed row. */
 INLINE int pairs_of(const struct bf16_pass *pass)
 {
 	return (pass->vectors + 1) / 2 * LANES;
@@ -113,14 +114,14 @@ WITH_BF16 static void pack_sample(struct bf16_pass *pass, int b)
 							 pass->at[v + 1]));
 }
 
-/* sums[i] of all lanes, in lane i */
+/* Returns the sum of all lanes of sums[i] in lane i. */
 INLINE __m256 fold(const vec *sums)
 {
 	const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 0, 0,
 						0, 0, 0, 0, 0, 0);
 	const __m512 low = (__m512)vec_fold(sums);
 	const __m512 high = (__m512)vec_fold(sums + 4);
-	/* Quarter i: of sums i and i + 4, in turns, two parts each. */
+	/* Quarter i: two partial sums each of i and i + 4, in turn. */
 	const __m512 both = _mm512_add_ps(_mm512_unpacklo_ps(low, high),
 					  _mm512_unpackhi_ps(low, high));
 	const __m512 all = _mm512_add_ps(both, _mm512_permute_ps(both, 0x4e));
@@ -128,7 +129,7 @@ INLINE __m256 fold(const vec *sums)
 	return _mm512_castps512_ps256(_mm512_permutexvar_ps(order, all));
 }
 
-/* Adds to sums what two vectors of each row give; packs is a constant. */
+/* Adds the products of two vectors of each row; packs is a constant. */
 WITH_BF16 INLINE void add_vectors(const struct bf16_pass *pass,
 				  vec sums[SAMPLES][OUTPUTS], int v, int o,
 				  const uint32_t *in, uint32_t *rows,
@@ -145,7 +146,7 @@ WITH_BF16 INLINE void add_vectors(const struct bf16_pass *pass,
 		x[i] = (__m512bh)_mm512_loadu_si512(in + i * LANES);
 	UNROLL
 	for (int n = 0; n < OUTPUTS; n++) {
-		/* Behind the last one it is that one again. */
+		/* After the last row, repeats it. */
 		const size_t at = (size_t)(n < last ? n : last) * row;
 		const vec w = packs ? (vec)rounded(low + at, high + at) :
 				      vec_hold(vec_load((float *)rows +
@@ -160,7 +161,8 @@ WITH_BF16 INLINE void add_vectors(const struct bf16_pass *pass,
 	}
 }
 
-/* Some samples from b on, for OUTPUTS from o on; samples is a constant. */
+/* Computes samples samples, a constant, from b on, for OUTPUTS outputs from o
+ * on. */
 WITH_BF16 INLINE void multiply(const struct bf16_pass *pass, int b, int o,
 			       int samples, int packs)
 {
@@ -191,7 +193,8 @@ WITH_BF16 INLINE void multiply(const struct bf16_pass *pass, int b, int o,
 	}
 }
 
-/* The share of SAMPLES samples, from b on, of the rows behind these outputs. */
+/* Prefetches the share of SAMPLES samples, from b on, of the next outputs'
+ * rows. */
 INLINE void fetch_next(const struct bf16_pass *pass, int b, int o)
 {
 	const int count = pass->batch->count;
@@ -238,7 +241,7 @@ static void multiply_group(struct bf16_pass *pass)
 	find_vectors(pass,
 		     pass->weights + linear_weight_at(shape, 0, pass->from, 0),
 		     linear_weight_at(shape, 0, 1, 0));
-	/* By zeros: a NaN where the sums have one anyway. */
+	/* Multiplied by zeros: a NaN only where the sum has one anyway. */
 	pass->at[pass->vectors] = pass->at[pass->vectors - 1];
 	for (int o = 0; o < shape->outputs; o += OUTPUTS)
 		multiply_outputs(pass, o);
@@ -253,7 +256,7 @@ static void finish(const struct bf16_pass *pass)
 	float *out = pass->out;
 
 	for (int i = 0; i < all; i++) {
-		/* A NaN is not below 0. */
+		/* A NaN fails the comparison and passes. */
 		const int passes =
 			!(relu && out[i] <= 0) && (!keep || keep[i]);
 

@@ -1,15 +1,14 @@
 /*
- * The operands of a linear layer's forward pass on AMX's tiles: see
- * linear_forward_amx.c, and amx.h.
+ * Operands of a linear layer's forward pass on AMX's tiles: see
+ * linear_forward_amx.c and amx.h.
  *
- * A block's inputs are those of the samples that keep it, gathered, so that a
- * quarter that is dropped is not multiplied. What of the outputs is dropped is
- * multiplied with the others: tiles have no holes.
+ * Only inputs of samples that keep a block are gathered, so that dropped ones
+ * are not multiplied. Dropped outputs are multiplied with the others: tiles
+ * have no holes.
  *
- * Tiles multiply while vectors are at work. What there is to do for vectors is
- * cut into units of 20 to 200 instructions, one or a few of which follow each
- * few products: operands of the next block are made while this one's are
- * multiplied, and what has been multiplied is put where it belongs.
+ * Vector units work while tiles multiply. Their work is cut into units of 20 to
+ * 200 instructions, and one or a few units follow every few products. They pack
+ * operands of the next block and add products of the last one to the sums.
  */
 #ifndef BACKENDS_CPU_KERNELS_LINEAR_LINEAR_FORWARD_TILES_H
 #define BACKENDS_CPU_KERNELS_LINEAR_LINEAR_FORWARD_TILES_H
@@ -21,23 +20,23 @@
 
 #define PAIR (2 * AMX_ROWS) /* rows of two tiles */
 #define MOST_CHUNKS 64	    /* of 32 samples */
-#define PLACES 4	    /* whose weights are transposed at once */
+#define PLACES 4	    /* whose weights are transposed together */
 #define SIDES 3
 
-/* The next weights to be transposed: tile n of outputs, from place at on. */
+/* The next weights to transpose: tile n of outputs, from place at on. */
 struct weights_cursor {
 	int n, at;
 };
 
-/* A block: the next one, the one that is multiplied, or the last one. */
+/* State of a block: the next, the multiplied, or the last one. */
 struct block_side {
 	int block;
-	int kept_count;	 /* samples, which are rows of A and of products */
+	int kept_count;	 /* samples: rows of A and of products */
 	int tiles;	 /* of outputs, in B */
-	int32_t *kept;	 /* [count + 1]: which ones */
+	int32_t *kept;	 /* [count + 1]: kept samples */
 	float *products; /* [samples][outputs] */
 	amx_tile *a, *b;
-	size_t fetch_in, fetch_weights; /* to those of the block after it */
+	size_t fetch_in, fetch_weights; /* offsets of the following block's */
 };
 
 struct tiles_pass {
@@ -45,36 +44,35 @@ struct tiles_pass {
 	const struct linear_batch *batch;
 	const float *weights;
 	int parts, depth;
-	int groups;	       /* in which all work of a block is done */
+	/* groups of products, between which a block's other work is done */
+	int groups;
 	float *sums;	       /* [count][outputs] */
 	amx_tile *a[2], *b[2]; /* of even and odd blocks */
 	struct block_side sides[SIDES];
 };
 
-/*
- * Whether a layer fills tiles, and a batch has as many samples as it takes for
- * its products to be worth the preparation of weights.
- */
+/* Returns 1 if the layer fills tiles and the batch has at least least samples,
+ * so that the products are worth packing the weights. */
 INLINE int tiles_fit(const struct linear_shape *shape, int count, int least)
 {
 	return shape->block % AMX_COLUMNS == 0 && shape->outputs % PAIR == 0 &&
 	       count >= least && count <= MOST_CHUNKS * PAIR;
 }
 
-/* Rows of whole pairs of tiles. */
+/* Returns rows rounded up to whole pairs of tiles. */
 INLINE int tiles_pad(int rows)
 {
 	return (rows + PAIR - 1) / PAIR * PAIR;
 }
 
-/* count floats, into the second level of the cache. */
+/* Prefetches count floats into the second level of the cache. */
 INLINE void tiles_fetch(const float *from, int count)
 {
 	for (int i = 0; i < count; i += AMX_ROW / (int)sizeof(*from))
 		__builtin_prefetch(from + i, 0, 2);
 }
 
-/* Four places of 16 rows: columns[place][row]. */
+/* Transposes four places of 16 rows to columns[place][row]. */
 INLINE void transpose_four(const float *rows, size_t stride, vec columns[4])
 {
 	__m512 four[4], low[2], high[2];
@@ -104,14 +102,14 @@ INLINE void transpose_four(const float *rows, size_t stride, vec columns[4])
 		(vec)_mm512_unpackhi_pd((__m512d)high[0], (__m512d)high[1]);
 }
 
-/* All bits of the lanes of 16 outputs that are kept. */
+/* Returns all bits set in the lanes of kept outputs, of 16. */
 INLINE lanes_int tiles_kept(const uint8_t *keep)
 {
 	return (lanes_int)_mm512_cvtepi8_epi32(
 		       _mm_loadu_si128((const __m128i *)keep)) != 0;
 }
 
-/* The samples that keep a block, in their order; returns how many. */
+/* Lists the samples that keep a block, in order; returns their number. */
 INLINE int tiles_gather(const struct linear_shape *shape,
 			const struct linear_batch *batch, int block,
 			int32_t *kept)
@@ -131,7 +129,7 @@ static const uint8_t half_parts[2][AMX_PARTS][2] = {
 	{ { 0, 1 }, { 2, 0 }, { 1, 0 } }, /* of B: above, below */
 };
 
-/* 16 floats of a row of A whose tile is half full. */
+/* Stores 16 floats as a row of a half-filled tile of A. */
 INLINE void store_half_row(amx_tile *tile, int row, vec value, int parts)
 {
 	const vec zero = vec_set(0);
@@ -158,7 +156,7 @@ INLINE void store_half_row(amx_tile *tile, int row, vec value, int parts)
 	}
 }
 
-/* Two rows of floats to rows of B whose tile is half full. */
+/* Stores two rows of floats as rows of a half-filled tile of B. */
 INLINE void store_half_pair(amx_tile *tile, int row, vec even, vec odd,
 			    int parts)
 {
@@ -188,7 +186,7 @@ INLINE void store_half_pair(amx_tile *tile, int row, vec even, vec odd,
 	}
 }
 
-/* 32 places, or the 16 that are left, of one sample that is kept. */
+/* Packs 32 places, or the remaining 16, of kept sample number i. */
 INLINE void pack_sample(const struct tiles_pass *pass,
 			const struct block_side *side, int i, int d, int parts,
 			int half)
@@ -199,7 +197,7 @@ INLINE void pack_sample(const struct tiles_pass *pass,
 	amx_tile *tile =
 		side->a + (i / AMX_ROWS * pass->depth + d) * parts;
 
-	/* Of the next block, whether it is kept or not. */
+	/* Prefetches the next block's, kept or not. */
 	tiles_fetch(x + side->fetch_in, half ? AMX_DEPTH / 2 : AMX_DEPTH);
 	if (half)
 		store_half_row(tile, i % AMX_ROWS, vec_load(x), parts);
@@ -208,7 +206,7 @@ INLINE void pack_sample(const struct tiles_pass *pass,
 			      vec_load(x + LANES), parts);
 }
 
-/* PLACES places of 16 outputs, from the cursor on, which moves on. */
+/* Packs PLACES places of 16 outputs at the cursor and moves it on. */
 INLINE void pack_outputs(const struct tiles_pass *pass,
 			 const struct block_side *side,
 			 struct weights_cursor *cursor, int parts)

@@ -1,13 +1,13 @@
 /*
- * What the kernels of a linear layer share.
+ * Shared by the kernels of a linear layer.
  *
- * A block's places are covered by tiles of 9, 8, 4 or 1 vectors, whose number
- * is a constant in the loops that run over a tile: 144 places are one tile of
- * AVX-512, two of AVX2. What is left is less than a vector, of rest places.
+ * A block's places are covered by tiles of 9, 8, 4 or 1 vectors. The number is
+ * a constant in the loops that run over a tile: 144 places are one tile of
+ * AVX-512, two of AVX2. A remainder of rest places is less than a vector.
  *
- * Which outputs of a sample, or samples of an output, are worth work is said
- * by bits, 64 a word: a loop over set bits has addresses that come from no
- * load, which lists of them would not.
+ * Bits, 64 per word, mark the outputs of a sample, or the samples of an output,
+ * that need work. The addresses in a loop over set bits depend on no load, as
+ * they would with lists.
  */
 #ifndef BACKENDS_CPU_KERNELS_LINEAR_LINEAR_KERNELS_H
 #define BACKENDS_CPU_KERNELS_LINEAR_LINEAR_KERNELS_H
@@ -25,13 +25,13 @@ INLINE int word_count(int count)
 	return (count + WORD - 1) / WORD;
 }
 
-/* The first count bits of a word, count being at most WORD. */
+/* Returns a word whose first count bits are set; count is at most WORD. */
 INLINE uint64_t word_first(int count)
 {
 	return count >= WORD ? ~0ull : (1ull << count) - 1;
 }
 
-/* Vectors of the next tile of so many places; 0: a rest. */
+/* Returns the vectors of the next tile for so few places; 0 = a remainder. */
 INLINE int tile_vectors(int places)
 {
 	const int vectors = places / LANES;
@@ -40,7 +40,7 @@ INLINE int tile_vectors(int places)
 	       vectors >= 4 ? 4 : vectors ? 1 : 0;
 }
 
-/* A vector, or its first rest places if that is not 0. */
+/* Loads a vector, or its first rest places if rest is not 0. */
 INLINE vec tile_load(const float *from, int rest)
 {
 	return rest ? vec_load_first(from, rest) : vec_load(from);
@@ -54,7 +54,7 @@ INLINE void tile_store(float *to, vec value, int rest)
 		vec_store(to, value);
 }
 
-/* Of two vectors' quarters, 0 .. 3 and 4 .. 7, some four. */
+/* Selects four of two vectors' quarters, 0 .. 3 and 4 .. 7. */
 #if LANES == 16
 #define QUARTER(i) 4 * i, 4 * i + 1, 4 * i + 2, 4 * i + 3
 #elif LANES == 8
@@ -66,7 +66,7 @@ INLINE void tile_store(float *to, vec value, int rest)
 	__builtin_shufflevector(a, b, QUARTER(i), QUARTER(j), QUARTER(k), \
 				QUARTER(l))
 
-/* A vector whose quarter i has partial sums of the lanes of sums[i]. */
+/* Returns a vector whose quarter i has partial sums of sums[i]'s lanes. */
 INLINE vec vec_fold(const vec *sums)
 {
 	const vec first = QUARTERS(sums[0], sums[1], 0, 1, 4, 5) +
@@ -78,11 +78,8 @@ INLINE vec vec_fold(const vec *sums)
 	       QUARTERS(first, second, 1, 3, 5, 7);
 }
 
-/*
- * Row number i. The compiler is not told where it comes from: it would rather
- * add i * stride to each vector's own offset, in more instructions than there
- * are products.
- */
+/* Returns row number i, opaque to the compiler: it would otherwise add i *
+ * stride to each vector's own offset, with more instructions than products. */
 INLINE const float *row_at(const float *rows, size_t i, size_t stride)
 {
 	const float *row = rows + i * stride;
@@ -92,12 +89,12 @@ INLINE const float *row_at(const float *rows, size_t i, size_t stride)
 }
 
 /*
- * What is wanted next, fetched into the second level of the cache one line at
- * a time between products. Evenly spread, lines that pass at 30 GB/s are hidden
- * behind 24 products each; bursts of 9 or 18 are not quite.
+ * Regions to prefetch into the second level of the cache, one line at a time
+ * between products. Spread evenly, lines at 30 GB/s are hidden by 24 products
+ * each; bursts of 9 or 18 lines are not hidden fully.
  */
 struct ahead {
-	uintptr_t at, end; /* of the region being fetched */
+	uintptr_t at, end; /* of the current region */
 	int left;	   /* regions after it */
 	uintptr_t regions[4][2];
 };
@@ -123,18 +120,15 @@ INLINE void ahead_fetch(struct ahead *ahead)
 	ahead->at += CACHE_LINE;
 }
 
-/*
- * Outputs of a block, by words of their bits, that pass as one: of more, what
- * one pass over their weights has read would have left the second level of the
- * cache before the next one comes.
- */
+/* Words of outputs that pass together. With more, the weights that one pass has
+ * read would leave the second level of the cache before the next pass. */
 #define GROUP 2 /* words */
 
 struct words {
 	int block, from, to; /* words */
 };
 
-/* A group of all words, from one of them on. */
+/* Returns the group of GROUP words, or fewer, that begins at word. */
 INLINE struct words rows_from(int block, int word, int words)
 {
 	const int to = word + GROUP;
@@ -142,13 +136,13 @@ INLINE struct words rows_from(int block, int word, int words)
 	return (struct words){ block, word, to < words ? to : words };
 }
 
-/* Place of their first weight. */
+/* Returns the offset of the rows' first weight. */
 INLINE size_t rows_at(const struct linear_shape *shape, struct words rows)
 {
 	return linear_weight_at(shape, rows.from * WORD, rows.block, 0);
 }
 
-/* The output behind their last one. */
+/* Returns the output after the rows' last one. */
 INLINE int rows_end(const struct linear_shape *shape, struct words rows)
 {
 	const int past = rows.to * WORD;
@@ -162,17 +156,15 @@ INLINE size_t rows_weights(const struct linear_shape *shape, struct words rows)
 				0, 0);
 }
 
-/* Whether a block's inputs of neighbouring samples are neighbours too. */
+/* Returns 1 if a block's inputs of successive samples are contiguous. */
 INLINE int blocks_are_near(const struct linear_shape *shape,
 			   const struct linear_batch *batch)
 {
 	return batch->sample == (size_t)shape->block;
 }
 
-/*
- * Whether a pass goes through the weights row by row (linear_rows.c): they do
- * not fit the cache, and the inputs of a block fit its first level.
- */
+/* Returns 1 if a pass goes through the weights row by row (linear_rows.c): they
+ * exceed the cache, and a block's inputs fit into its first level. */
 #define CACHED_WEIGHTS (1 << 20) /* bytes */
 #define NEAR_INPUTS ((size_t)(LANES < 16 ? 10 : 20) << 10) /* bytes */
 
@@ -224,11 +216,11 @@ void VEC_NAME(linear_update_parts)(const struct linear_shape *shape,
 #ifdef __AMX_BF16__
 #define HAS_PAIRS 0
 
-/* Whether tiles fit; see backends/cpu/kernels/linear/linear.h. */
+/* Returns 1 if tiles fit; see backends/cpu/kernels/linear/linear.h. */
 int ISA_NAME(linear_forward_is_dense)(const struct linear_shape *shape,
 				      int count, int drops);
 
-/* The same on tiles, where they fit. */
+/* linear_forward() on tiles, if they fit. */
 size_t ISA_NAME(linear_forward_tiles_scratch)(const struct linear_shape *shape,
 					      int count);
 void ISA_NAME(linear_forward_tiles)(const struct linear_shape *shape,
@@ -245,11 +237,14 @@ void ISA_NAME(linear_forward_tiles)(const struct linear_shape *shape,
 #define HAS_PAIRS 0
 #endif
 
-#define PAIRS_PLACES 720 /* at most, of a group of blocks */
-#define PAIRS_SAMPLES 20 /* at least; of 9216 inputs 16 are slower than fp32 */
+#define PAIRS_PLACES 720 /* at most, in a group of blocks */
+/* at least; with 9216 inputs 16 are slower than fp32 */
+#define PAIRS_SAMPLES 20
 
-/* Whether forward rounds. What dropout takes of the inputs would be multiplied,
- * too, which is for those who set bf16 to know. */
+/*
+ * Returns 1 if forward rounds a batch without keep_in. With keep_in, rounding
+ * would multiply dropped inputs as well; callers set shape->bf16 accordingly.
+ */
 INLINE int ISA_NAME(linear_forward_is_dense)(const struct linear_shape *shape,
 					     int count, int drops)
 {

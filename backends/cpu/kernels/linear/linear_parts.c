@@ -1,18 +1,21 @@
 /*
- * dw[c][o][i] = sum over parts of (sum over b of dz[b][o] x[b][c][i]), and a
- * step of the optimizer with it, for some blocks c and all parts' samples b
+ * Weight gradient of a linear layer from the parts of several cores (sufficient
+ * factors), with the optimizer's step, for some blocks c:
  *
- * See linear_weights.c. The parts are what other cores have left of their
- * samples. One block after the other, 128 outputs after the other, and for each
- * one part after the other: what that part's inputs in the block add to dw is
- * summed up in registers, a row of places for all of its samples, and then
- * added to what the parts before have left, so that the bits are those of whole
- * gradients added up. The inputs of a part (55 KB for 96 samples of 144 places)
- * are gathered into the first two levels, dw (74 KB) stays in the second one.
- * With the last part the update follows: no gradient leaves the cache.
+ *   dw[c][o][i] = sum over parts of (sum over b of dz[b][o] x[b][c][i])
+ *
+ * See linear_weights.c. A part is what backward_part() left of a core's
+ * samples. The loops run over blocks, then 128 outputs at a time, then parts. A
+ * row of dw is summed in registers over all samples of a part, then added to
+ * the sum of the parts before. The bits are thus those of whole gradients added
+ * up.
+ *
+ * Blocking: the inputs of a part (55 KB for 96 samples of 144 places) are
+ * gathered into the first two levels; dw (74 KB) stays in the second. The
+ * update follows with the last part: no gradient leaves the cache.
  *
  * The next part's inputs come from other cores' memory in runs of a block,
- * which the processor does not foresee: some are fetched for each output.
+ * which the hardware does not prefetch: some are prefetched for each output.
  */
 #include "backends/cpu/kernels/linear/linear_backward.h"
 
@@ -22,21 +25,21 @@ struct joint {
 	const struct linear_shape *shape;
 	const struct linear_state *state;
 	const struct linear_part *parts;
-	int count; /* of them */
+	int count; /* parts */
 	struct rates rates;
-	/* Of each part, or where all outputs pass at a time of one: */
+	/* Space for each part; for one part if all outputs pass at once. */
 	int chunks, samples;
 	uint64_t *kept;	 /* [][chunks]: samples that keep a block */
-	float *gathered; /* [][samples][block]: their inputs in it */
+	float *gathered; /* [][samples][block]: their inputs in the block */
 	float *sums;	 /* dw[outputs][block] of the parts before */
 };
 
-/* Outputs that pass at a time. */
+/* Outputs that pass together. */
 struct outputs {
 	int from, to;
 };
 
-/* What one part adds to one block. */
+/* A part's contribution to one block. */
 struct addend {
 	const struct joint *joint;
 	int block, index; /* of the part: 0 .. count - 1 */
@@ -44,8 +47,8 @@ struct addend {
 	struct output_gradients outputs;
 	const uint64_t *kept; /* [chunks] */
 	const float *in;      /* [samples][block] */
-	const struct linear_batch *next; /* fetched meanwhile, or NULL */
-	int next_block;			 /* of it */
+	const struct linear_batch *next; /* to prefetch, or NULL */
+	int next_block;			 /* block of next */
 };
 
 static int passes_at_once(const struct linear_shape *shape)
@@ -88,7 +91,8 @@ size_t VEC_NAME(linear_parts_scratch)(const struct linear_shape *shape,
 	return cut(&joint, shape, parts, count, NULL);
 }
 
-/* Inputs of the next part, those of every so many-th sample, for output o. */
+/* Prefetches output o's share of the next part's inputs: every n-th sample,
+ * with n outputs passing. */
 INLINE void fetch_next(const struct addend *addend, int o)
 {
 	const struct linear_shape *shape = addend->joint->shape;
@@ -108,7 +112,7 @@ INLINE void fetch_next(const struct addend *addend, int o)
 	}
 }
 
-/* What a part adds to the tile from place at on */
+/* Adds a part's products to the tile from place at on. */
 INLINE void part_tile(const void *pass, int at, struct ahead *next,
 		      int vectors, int rest)
 {
@@ -148,9 +152,11 @@ INLINE void part_tile(const void *pass, int at, struct ahead *next,
 	*next = ahead;
 }
 
-/* The inputs that the part after this one has: behind the last one comes the
- * next block, unless that is to. Before and after these outputs others pass,
- * for which all have been gathered. */
+/*
+ * Sets next to the inputs to prefetch: the next part's while the first outputs
+ * pass, or the next block's in the last part of the last outputs. All other
+ * passes find inputs already gathered.
+ */
 static void find_next(struct addend *addend, int to)
 {
 	const struct joint *joint = addend->joint;
@@ -164,7 +170,7 @@ static void find_next(struct addend *addend, int to)
 			&joint->parts[last ? 0 : addend->index + 1].batch;
 }
 
-/* A part of some outputs of a block, by its index. */
+/* Adds one part, by its index, to some outputs of a block. */
 static void add_part(const struct joint *joint, int block, int to, int index,
 		     struct outputs passing, struct ahead *ahead)
 {
@@ -203,7 +209,7 @@ static struct outputs outputs_from(const struct linear_shape *shape, int o)
 	};
 }
 
-/* Parameters and state of some outputs of a block. */
+/* Returns parameters and state of some outputs of a block, to prefetch. */
 static struct ahead state_of(const struct joint *joint, int block,
 			     struct outputs passing)
 {
@@ -218,9 +224,11 @@ static struct ahead state_of(const struct joint *joint, int block,
 	return ahead;
 }
 
-/* What is fetched while the outputs from o on pass: of the next ones, of which
- * sums over few samples leave time for half. Where all pass at once their own
- * is, while parts before the last one are summed. */
+/*
+ * Returns what to prefetch while the outputs from o on pass: the next outputs'
+ * state; sums over few samples leave time for half of it. If all outputs pass
+ * at once it is their own, while parts before the last are summed.
+ */
 static struct ahead fetched_at(const struct joint *joint, int block, int to,
 			       int o)
 {

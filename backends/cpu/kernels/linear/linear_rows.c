@@ -1,23 +1,21 @@
 /*
- * Few samples through many weights, row by row
+ * A linear layer with few samples and many weights, row by row.
  *
- * Reading the weights is then what takes longest. So each is read once, in the
- * order of memory: a row of places stays in registers while the samples that
- * need it pass, whose inputs and dx in its block are in the first level. The
- * forward pass makes the sums of linear_forward.c. The backward pass makes dx,
- * dw and the optimizer's step of a row before the next one's, with the same
- * bits as linear_backward.c.
+ * Ceiling: reading the weights. Each is therefore read once, in the order of
+ * memory. A row of places stays in registers while the samples that need it
+ * pass; their inputs and dx in the block are in the first level. The forward
+ * pass makes the sums of linear_forward.c. The backward pass makes dx, dw and
+ * the optimizer's step of one row after the other, with the same bits as
+ * linear_backward.c.
  *
- * On a Zen 5, of 9216 inputs, 4096 outputs with a dropout of half, 8 samples:
- * forward reads 31 GB/s of the 44 that a core has, and backward moves 60 with
- * Adam, as its update alone does. Of 32 samples, products of half the outputs
- * take 9 cycles each, a load at a time, and are no faster than elsewhere.
+ * With 32 samples and half of the outputs dropped, products limit it, one load
+ * each, and it is no faster than the other kernels.
  */
 #include "backends/cpu/kernels/linear/linear_backward.h"
 #include "backends/cpu/kernels/linear/linear_forward.h"
 
-/* Floats, how far ahead of their use they are fetched: of weights alone, and of
- * those with the state of an optimizer. */
+/* Floats between a prefetch and its use: with weights alone, and with weights
+ * and an optimizer's state. */
 #define AHEAD 2048
 #define STATE_AHEAD 1024
 
@@ -26,10 +24,11 @@ struct row_products {
 	const struct linear_batch *batch;
 	const float *weights;
 	uint64_t *needed; /* [outputs]: bits of the samples that need it */
-	float *sums; /* [..][FOLD][LANES / FOLD]: of FOLD products in order */
+	/* [vectors][FOLD][LANES / FOLD]: FOLD products each, in order */
+	float *sums;
 };
 
-/* Bits of the samples that need output o. */
+/* Returns the bits of the samples that need output o. */
 static uint64_t needed_by(const struct linear_batch *batch, int outputs, int o)
 {
 	uint64_t bits = 0;
@@ -45,11 +44,11 @@ static uint64_t needed_by(const struct linear_batch *batch, int outputs, int o)
 struct forward_block {
 	const struct row_products *forward;
 	int block;
-	const float *in; /* of all samples, as neighbours */
+	const float *in; /* of all samples, contiguous */
 };
 
-/* Products of needed outputs, output by output, FOLD of them to a vector of
- * sums; what the last one has beyond them nothing reads. */
+/* Adds the products of needed outputs, output by output, FOLD of them to a
+ * vector of sums. Unused sums of the last vector are not read. */
 INLINE void forward_tile(const void *of, int at, struct ahead *unused,
 			 int vectors, int rest)
 {
@@ -94,7 +93,7 @@ INLINE void forward_tile(const void *of, int at, struct ahead *unused,
 		vec_store(sums, vec_load(sums) + vec_fold(products));
 }
 
-/* Sums to outputs; those that nothing needs are 0. */
+/* Converts sums to outputs; dropped outputs are 0. */
 static void finish(const struct row_products *forward, const float *bias,
 		   float *out)
 {
@@ -111,7 +110,7 @@ static void finish(const struct row_products *forward, const float *bias,
 				forward->sums + place / FOLD * LANES;
 			float value = bias[o] + sum_of(sums, place % FOLD);
 
-			/* A NaN is not below 0. */
+			/* A NaN fails the comparison and passes. */
 			if (shape->relu && value <= 0)
 				value = 0;
 			out[b * outputs + (size_t)o] =
@@ -119,7 +118,7 @@ static void finish(const struct row_products *forward, const float *bias,
 		}
 }
 
-/* Cuts scratch; returns the bytes that this takes. */
+/* Cuts scratch into forward's arrays and gathered; returns its bytes. */
 static size_t cut(struct row_products *forward, float **gathered,
 		  const struct linear_shape *shape, int count, void *scratch)
 {
@@ -184,11 +183,11 @@ void VEC_NAME(linear_rows)(const struct linear_shape *shape,
 struct backward_block {
 	const struct backward *backward;
 	int block;
-	const float *in; /* of all samples, as neighbours */
-	float *dx;	 /* as in, from 0; or NULL */
+	const float *in; /* of all samples, contiguous */
+	float *dx;	 /* laid out as in, initially 0; or NULL */
 };
 
-/* What row o, whose weights are given, adds to dx and to dw of a tile. */
+/* Adds row o's products to dx and dw of a tile; weights: the row's. */
 INLINE void add_samples(const struct backward_block *pass, int o, int at,
 			const vec *weights, vec *dw, int vectors, int rest)
 {

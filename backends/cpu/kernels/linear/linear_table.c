@@ -18,10 +18,7 @@ INLINE void step_all(const struct rates *rates, enum optimizer optimizer,
 	}
 }
 
-/*
- * Memory is what it waits for: of Adadelta and Adam 4 streams in and 3 out at
- * 50 GB/s, where each vector alone would take 4.4 ns.
- */
+/* Ceiling: memory bandwidth, 4 streams in and 3 out with Adadelta and Adam. */
 void ISA_NAME(optimize)(const struct update *update, size_t count, float *p,
 			float *first, float *second, const float *gradient)
 {

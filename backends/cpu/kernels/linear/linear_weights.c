@@ -1,24 +1,25 @@
 /*
- * dw[c][o][i] = sum over b of dz[b][o] x[b][c][i], and a step of the optimizer
- * with it
+ * Weight gradient of a linear layer, with the optimizer's step:
+ *
+ *   dw[c][o][i] = sum over b of dz[b][o] x[b][c][i]
  *
  * See linear_backward.c. A row of dw stays in registers while the samples that
- * keep the block pass, whose inputs in it (55 KB for 96 samples of 144 places)
- * are in the first two levels. They are gathered first unless they are
- * neighbours: 4096 * 9 bytes apart, they would share a few sets of the cache.
- * The update follows while dw is in registers, so that it is in no memory, and
- * parameters and their state are read and written once in a step.
+ * keep the block pass; their inputs in the block (55 KB for 96 samples of 144
+ * places) are in the first two levels. Inputs that are not contiguous are
+ * gathered first: 4096 * 9 bytes apart, they would share a few sets of the
+ * cache. The update follows while dw is in registers, so that dw is never in
+ * memory. Parameters and state are read and written once per step.
  */
 #include "backends/cpu/kernels/linear/linear_backward.h"
 
-/* Some rows, on the way back to their weights. */
+/* Some rows in the computation of dw. */
 struct weights_pass {
 	const struct backward *backward;
 	struct words rows;
-	const float *in; /* of all samples, as neighbours */
+	const float *in; /* of all samples, contiguous */
 };
 
-/* dw of the tile from place at on */
+/* Computes dw of the tile from place at on. */
 INLINE void weights_tile(const void *weights_pass, int at, struct ahead *next,
 			 int vectors, int rest)
 {

@@ -1,25 +1,29 @@
 /*
- * Products of floats on the tiles of AMX, which multiply bf16 and add fp32:
+ * Matrix products of floats on the tiles of AMX, which multiply bf16 and add
+ * fp32:
  *
  *   C[m][n] = sum over k of A[m][k] B[k][n]
  *
- * A float's 24 bits are those of three bf16: a = a0 + a1 + a2, exactly. Of the
- * nine products of parts the three below 2^-24 of a b are left out:
+ * A float's 24 bits are the sum of three bf16, exactly: a = a0 + a1 + a2. Six
+ * of the nine products of parts are computed; the other three are below 2^-24
+ * of a b, less than fp32's rounding:
  *
  *   a b = a2 b0 + a1 b1 + a0 b2 + a1 b0 + a0 b1 + a0 b0
  *
- * What is left out is less than the rounding of fp32 (the idea is known as
- * bf16x3: Henry, Tang and Heinecke 2019, arXiv 1904.06376). With one part, the
- * operands are rounded to bf16, and there is one product.
+ * The method is known as bf16x3 (Henry, Tang and Heinecke 2019, arXiv
+ * 1904.06376). With one part, the operands are rounded to bf16, and there is
+ * one product.
  *
- * Tiles hold 16 rows of 64 bytes:
+ * A tile has 16 rows of 64 bytes:
  *
  *   A: [m: 16][k: 32]    B: [k / 2: 16][n: 16][k % 2]    C: [m: 16][n: 16]
  *
- * so that B's rows are made of two rows of floats, k and k + 1. The parts of a
- * tile follow each other. A Xeon does 3.1 TFLOP/s with zeros or ones, and 2.5
- * with other numbers, of which six products leave 420 GFLOP/s, twice its FMA
- * peak. Tiles are loaded meanwhile, but FMAs run at half their rate.
+ * so that a row of B interleaves two rows of floats, k and k + 1. The tiles of
+ * a float's parts follow each other.
+ *
+ * Ceiling: a Xeon does 2.5 TFLOP/s in bf16 (3.1 with zeros or ones). Six
+ * products leave 420 GFLOP/s, twice its FMA peak. Tiles load meanwhile, but
+ * FMAs then run at half their rate.
  */
 #ifndef BACKENDS_CPU_KERNELS_SIMD_AMX_H
 #define BACKENDS_CPU_KERNELS_SIMD_AMX_H
@@ -28,34 +32,32 @@
 
 #ifdef __AMX_BF16__
 
-#define AMX_ROWS 16	/* of a tile of A or C */
-#define AMX_COLUMNS 16	/* of a tile of B or C */
+#define AMX_ROWS 16	/* rows of a tile of A or C */
+#define AMX_COLUMNS 16	/* columns of a tile of B or C */
 #define AMX_DEPTH 32	/* k of a tile of A or B */
-#define AMX_ROW 64	/* bytes */
-#define AMX_PARTS 3	/* of a float */
+#define AMX_ROW 64	/* bytes of a row */
+#define AMX_PARTS 3	/* bf16 per float */
 
 typedef uint32_t amx_bits __attribute__((vector_size(AMX_ROW), may_alias));
 
 /* One part of a tile of A or B. */
 typedef uint16_t amx_tile[AMX_ROWS * AMX_DEPTH];
 
-/* Those of each float, of products that may be of bf16 or not. */
+/* Returns the number of parts per float: 1 in bf16, AMX_PARTS in fp32. */
 INLINE int amx_parts(int bf16)
 {
 	return bf16 ? 1 : AMX_PARTS;
 }
 
-/*
- * What has been stored is in memory before what follows, and what follows loads
- * it anew: GCC does not know that tiles, and their configuration, are loaded
- * from memory (bug 114098, for the latter).
- */
+/* Orders memory accesses around tile loads: GCC does not know that tiles and
+ * their configuration are loaded from memory (bug 114098, for the latter). */
 INLINE void amx_hold_memory(void)
 {
 	__asm__ volatile("" ::: "memory");
 }
 
-/* All tiles have all rows; amx_end() lets the system forget them again. */
+/* Configures all eight tiles with all rows. amx_end() releases them, so that
+ * the system need not save them. */
 INLINE void amx_begin(void)
 {
 	struct {
@@ -78,16 +80,18 @@ INLINE void amx_end(void)
 }
 
 /*
- * parts bf16, in the upper halves of the lanes, the first one rounded; what is
- * in the lower halves is left open. A NaN is one in some part; so is what would
- * be rounded to infinity, with more than one part.
+ * Splits value into parts bf16 numbers, each in the upper half of its lane; the
+ * lower halves are undefined. The first part is rounded. A NaN remains one in
+ * some part. With several parts, a value that rounds to infinity becomes a NaN.
  */
 INLINE void amx_split(vec value, int parts, lanes_int split[AMX_PARTS])
 {
 	const lanes_int upper = (lanes_int){ 0 } + (int32_t)0xffff0000;
 	const vec rounded = (vec)((amx_bits)value + 0x8000);
 
-	/* Rounding may turn a NaN into 0; the next part is one all the same. */
+	/*
+	 * Rounding may turn a NaN into 0; the next part is a NaN all the same.
+	 */
 	split[0] = (lanes_int)rounded;
 	if (parts == 1)
 		split[0] = (lanes_int)vec_choose(mask_differ(value, value),
@@ -98,13 +102,14 @@ INLINE void amx_split(vec value, int parts, lanes_int split[AMX_PARTS])
 	}
 }
 
-/* 32 floats as bf16, the nearest, of two even; a NaN stays one. */
+/* Rounds 32 floats to bf16, to the nearest, ties to even; a NaN remains one. */
 INLINE __m512i amx_round(vec first, vec second)
 {
 	return (__m512i)_mm512_cvtne2ps_pbh((__m512)second, (__m512)first);
 }
 
-/* The same, with k and k + 1 of each column n interleaved: a row of B. */
+/* Rounds rows k and k + 1 of B to bf16 and interleaves them by column: a row of
+ * a tile of B. */
 INLINE __m512i amx_round_pair(vec even, vec odd)
 {
 	static const uint16_t order[AMX_DEPTH] = {
@@ -116,7 +121,7 @@ INLINE __m512i amx_round_pair(vec even, vec odd)
 					amx_round(even, odd));
 }
 
-/* Two floats of each column n, of k and k + 1: a row of each part of B. */
+/* Splits rows k and k + 1 of B: rows[p] becomes a row of part p's tile. */
 INLINE void amx_make_pair(vec even, vec odd, int parts,
 			  lanes_int rows[AMX_PARTS])
 {
@@ -130,7 +135,7 @@ INLINE void amx_make_pair(vec even, vec odd, int parts,
 			(__m512i)high[p]);
 }
 
-/* The same, to a row of B. */
+/* Stores amx_make_pair()'s rows as row number row of each part's tile. */
 INLINE void amx_store_pair(amx_tile *tile, int row, vec even, vec odd,
 			   int parts)
 {
@@ -142,7 +147,8 @@ INLINE void amx_store_pair(amx_tile *tile, int row, vec even, vec odd,
 				   (__m512i)rows[p]);
 }
 
-/* 32 floats of a row m, k and k + 16 on, to a row of A. */
+/* Splits 32 floats of a row m (the first 16 k, then the second) and stores them
+ * as row number row of each part's tile of A. */
 INLINE void amx_store_row(amx_tile *tile, int row, vec first, vec second,
 			  int parts)
 {
@@ -162,7 +168,7 @@ INLINE void amx_store_row(amx_tile *tile, int row, vec first, vec second,
 					   (__m512i)high[p]));
 }
 
-/* The tiles of C, 2 by 2 or 4 by 1, are numbers 0 to 3. */
+/* Clears tiles 0 to 3, the sums of C: 2 x 2 or 4 x 1 tiles. */
 INLINE void amx_zero(void)
 {
 	amx_hold_memory();
@@ -172,7 +178,7 @@ INLINE void amx_zero(void)
 	_tile_zero(3);
 }
 
-/* Adds one part of A's two tiles by one of B's two. */
+/* Adds the product of A's two tiles and B's two to the 2 x 2 tiles of C. */
 INLINE void amx_add_square(const amx_tile *a, const amx_tile *next_a,
 			   const amx_tile *b, const amx_tile *next_b)
 {
@@ -186,24 +192,22 @@ INLINE void amx_add_square(const amx_tile *a, const amx_tile *next_a,
 	_tile_dpbf16ps(3, 5, 7);
 }
 
-/*
- * The products of parts, the largest last; each shares a part with the one
- * before.
- */
+/* Pairs of parts (of A, of B) that are multiplied, the largest product last.
+ * Each shares a part with the one before. */
 static const uint8_t amx_products[6][2] = {
 	{ 2, 0 }, { 1, 0 }, { 1, 1 }, { 0, 1 }, { 0, 2 }, { 0, 0 },
 };
 
-/* Where those of so many parts begin. */
+/* Returns the first entry of amx_products that is used with so few parts. */
 INLINE int amx_first_product(int parts)
 {
 	return parts == 1 ? 5 : 0;
 }
 
 /*
- * The 2 x 2 tiles to 32 x 32 floats, rows being so many floats apart: to is the
- * first one's place, next_row that of the tile below it, and next_column floats
- * further are those beside the two.
+ * Stores the 2 x 2 tiles of C as 32 x 32 floats, apart floats from row to row.
+ * The upper left tile goes to to, the lower left one to next_row, and the right
+ * ones next_column floats after these.
  */
 INLINE void amx_store_square(float *to, float *next_row, size_t next_column,
 			     size_t apart)
@@ -214,7 +218,7 @@ INLINE void amx_store_square(float *to, float *next_row, size_t next_column,
 	_tile_stored(3, next_row + next_column, apart * sizeof(float));
 }
 
-/* Four tiles below each other: to[64][16]. */
+/* Stores four tiles of C below each other: to[64][16], apart floats per row. */
 INLINE void amx_store_column(float *to, size_t apart)
 {
 	_tile_stored(0, to, apart * sizeof(float));

@@ -1,7 +1,5 @@
-/*
- * Scratch memory, cut into arrays by the kernel that uses it: the same function
- * cuts it and, given none, counts how much there has to be.
- */
+/* Scratch memory that a kernel cuts into arrays. The same function cuts it and,
+ * given NULL, computes its size. */
 #ifndef BACKENDS_CPU_KERNELS_SIMD_SCRATCH_H
 #define BACKENDS_CPU_KERNELS_SIMD_SCRATCH_H
 
@@ -9,10 +7,8 @@
 
 #include "backends/contract/allocator.h"
 
-/*
- * The next size bytes of scratch, of which so many are used, in whole lines;
- * without scratch they are only counted.
- */
+/* Returns the next size bytes of scratch, or NULL without scratch, and adds
+ * size, rounded up to cache lines, to used. */
 static inline void *scratch_take(void *scratch, size_t *used, size_t size)
 {
 	void *taken = scratch ? (char *)scratch + *used : NULL;

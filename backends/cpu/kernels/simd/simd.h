@@ -1,8 +1,8 @@
 /*
- * One register of floats of the instruction set that a kernel is compiled for,
- * and what GCC's vector extensions cannot say about it. The makefile compiles
- * each kernel with ISA=avx512, avx2 and portable; sums and products are plain
- * operators, and a * b + c becomes one FMA (-ffp-contract=fast).
+ * One vector register of floats, and operations that GCC's vector extensions
+ * lack. The Makefile compiles each kernel once per instruction set (ISA). Sums
+ * and products are plain operators, and a * b + c becomes one FMA
+ * (-ffp-contract=fast).
  */
 #ifndef BACKENDS_CPU_KERNELS_SIMD_SIMD_H
 #define BACKENDS_CPU_KERNELS_SIMD_SIMD_H
@@ -25,26 +25,26 @@
 
 #define INLINE static inline __attribute__((always_inline))
 #ifdef __SANITIZE_ADDRESS__
-#define UNROLL /* its checks, unrolled, keep gcc busy for minutes */
+#define UNROLL /* unrolled, its checks take gcc minutes */
 #else
 #define UNROLL _Pragma("GCC unroll 64")
 #endif
 
-/* Before a loop each of whose turns reads and writes elements of its own, also
- * where arrays are the same. */
+/* Vectorizes the loop after it, each iteration of which reads and writes only
+ * its own elements, also if arrays are the same. */
 #ifdef __clang__
 #define EACH_ALONE _Pragma("clang loop vectorize(assume_safety)")
 #else
 #define EACH_ALONE _Pragma("GCC ivdep")
 #endif
 
-/* A kernel's name in the build that it is in: stem_forward_avx512. */
+/* Name of a kernel in the build being compiled: stem_forward_avx512. */
 #define ISA_PASTE(name, isa) name##_##isa
 #define ISA_EXPAND(name, isa) ISA_PASTE(name, isa)
 #define ISA_NAME(name) ISA_EXPAND(name, ISA)
 
-/* The same of a kernel that has no use for tiles: AMX has that of AVX-512, see
- * KERNELS_VECTORS in the makefile. */
+/* Name of a kernel that does not use tiles. The build for AMX uses AVX-512's:
+ * see KERNELS_VECTORS in the Makefile. */
 #ifdef __AMX_BF16__
 #define VEC_ISA avx512
 #else
@@ -52,7 +52,7 @@
 #endif
 #define VEC_NAME(name) ISA_EXPAND(name, VEC_ISA)
 
-/* ISA_TEXT(ISA) is the build's own name: "avx512". */
+/* ISA_TEXT(ISA) is the build's name: "avx512". */
 #define ISA_QUOTE(isa) #isa
 #define ISA_TEXT(isa) ISA_QUOTE(isa)
 
@@ -61,10 +61,8 @@ typedef float vec_unaligned
 	__attribute__((vector_size(LANES * 4), may_alias, aligned(4)));
 typedef int32_t lanes_int __attribute__((vector_size(LANES * 4), may_alias));
 
-/*
- * The address as it is: else GCC may fold it into those of many loads, and
- * keep more sums of addresses than there are registers.
- */
+/* Returns the address, opaque to the compiler. GCC may otherwise fold it into
+ * many loads' addresses, and need more registers than there are. */
 INLINE const float *address_hold(const float *address)
 {
 	__asm__("" : "+r"(address));
@@ -72,9 +70,9 @@ INLINE const float *address_hold(const float *address)
 }
 
 /*
- * Fetches a line of memory that is soon read or written: so many floats from
- * base, and maybe outside of what base points into, where no pointer may be
- * formed. Of what is not mapped nothing is fetched.
+ * Prefetch the cache line of base[at], to be read or written soon. The address
+ * may lie outside base's array, where C forbids forming a pointer. An unmapped
+ * address is ignored.
  */
 #define FETCH_AT(base, at) \
 	((const void *)((uintptr_t)(base) + sizeof(float) * (uintptr_t)(at)))
@@ -89,13 +87,13 @@ INLINE void fetch_to_write(const float *base, ptrdiff_t at)
 	__builtin_prefetch(FETCH_AT(base, at), 1);
 }
 
-/* Into the second level of the cache. */
+/* Prefetches into the second level of the cache. */
 INLINE void fetch_early(const float *base, ptrdiff_t at)
 {
 	__builtin_prefetch(FETCH_AT(base, at), 0, 2);
 }
 
-/* The same of what need not be floats, so many bytes from base. */
+/* Prefetches the byte number at into the second level of the cache. */
 INLINE void fetch_byte_early(const void *base, size_t at)
 {
 	__builtin_prefetch((const void *)((uintptr_t)base + at), 0, 2);
@@ -111,7 +109,7 @@ INLINE void vec_store(float *to, vec value)
 	*(vec_unaligned *)to = value;
 }
 
-/* value in every lane */
+/* Returns value in every lane. */
 INLINE vec vec_set(float value)
 {
 #if defined(__AVX512F__)
@@ -124,7 +122,7 @@ INLINE vec vec_set(float value)
 }
 
 #if defined(__AVX2__)
-/* All bits of the first count lanes. */
+/* Returns a mask with all bits of the first count lanes set. */
 INLINE __m256i lanes_first(int count)
 {
 	return _mm256_cmpgt_epi32(_mm256_set1_epi32(count),
@@ -132,7 +130,9 @@ INLINE __m256i lanes_first(int count)
 }
 #endif
 
-/* The first count lanes, 0 in the others; nothing beyond them is read. */
+/*
+ * Loads the first count lanes and sets the others to 0; reads no further float.
+ */
 INLINE vec vec_load_first(const float *from, int count)
 {
 	vec value = { 0 };
@@ -162,10 +162,8 @@ INLINE void vec_store_first(float *to, vec value, int count)
 #endif
 }
 
-/*
- * count lanes, the first one on, to to[0 .. count - 1]. A masked store may have
- * an address from which nothing is written.
- */
+/* Stores lanes first .. first + count - 1 to to[0 .. count - 1]. A masked
+ * store's address may lie outside the array. */
 INLINE void vec_store_part(float *to, vec value, int first, int count)
 {
 #if defined(__AVX512F__)
@@ -183,8 +181,9 @@ INLINE void vec_store_part(float *to, vec value, int first, int count)
 }
 
 /*
- * from[places[i] + n] in lane i of to[n] where its bit is set, 0 in the others.
- * All places may be read. AVX-512 transposes: Zen 5 takes 47 cycles to gather.
+ * Sets lane i of to[n] to from[places[i] + n] if bit i is set, else to 0. All
+ * places must be readable. AVX-512 loads and transposes, since a gather takes
+ * 47 cycles on Zen 5.
  */
 INLINE void vec_gather_four(const float *from, const int32_t *places,
 			    uint32_t bits, vec to[4])
@@ -222,7 +221,8 @@ INLINE void vec_gather_four(const float *from, const int32_t *places,
 #endif
 }
 
-/* table[places[i]] in each lane; of a place its lowest 2 bits count at least */
+/* Returns table[places[i]] in each lane; the low bits of a place count: 4 with
+ * AVX-512, 3 with AVX2, else 2. */
 INLINE vec vec_lookup(vec table, lanes_int places)
 {
 #if defined(__AVX512F__)
@@ -238,7 +238,7 @@ INLINE vec vec_lookup(vec table, lanes_int places)
 #endif
 }
 
-/* a where it is greater, else b: b too if one is a NaN */
+/* Returns a where it is greater, else b; b too if either is a NaN. */
 INLINE vec vec_max(vec a, vec b)
 {
 #if defined(__AVX512F__)
@@ -252,7 +252,7 @@ INLINE vec vec_max(vec a, vec b)
 #endif
 }
 
-/* The sum of the lanes, in one order for ever. */
+/* Returns the sum of the lanes, always added in the same order. */
 INLINE float vec_sum(vec value)
 {
 #if defined(__AVX512F__)
@@ -266,10 +266,8 @@ INLINE float vec_sum(vec value)
 #endif
 }
 
-/*
- * The same value, in a register from here on: the compiler would rather load
- * it again for each product.
- */
+/* Returns value and keeps it in a register; the compiler may otherwise load it
+ * again for each product. */
 INLINE vec vec_hold(vec value)
 {
 #if defined(__x86_64__)
@@ -279,9 +277,9 @@ INLINE vec vec_hold(vec value)
 }
 
 /*
- * The same value, rounded. A product that a sum takes next would become one FMA
- * with it, but only where the compiler sees both at once: the bits would depend
- * on the loops around them.
+ * Returns value, rounded to fp32. The compiler may otherwise fuse a product
+ * with a later addition into one FMA, but only where it sees both: the bits
+ * would depend on the surrounding loops.
  */
 INLINE vec vec_rounded(vec value)
 {
@@ -290,22 +288,22 @@ INLINE vec vec_rounded(vec value)
 #elif defined(__aarch64__)
 	__asm__("" : "+w"(value));
 #else
-	__asm__("" : "+m"(value)); /* what every processor has */
+	__asm__("" : "+m"(value)); /* memory: on any processor */
 #endif
 	return value;
 }
 
-/* 1 / sqrt(value) within 3e-7 of itself; value is above 0 and finite. */
+/* Returns 1 / sqrt(value), relative error 3e-7, for finite value above 0. */
 INLINE vec vec_rsqrt(vec value)
 {
 #if defined(__AVX512F__)
-	/* 14 bits, doubled by one step of Newton's. */
+	/* 14 bits, doubled by a step of Newton's method. */
 	const vec guess = (vec)_mm512_rsqrt14_ps((__m512)value);
 	const vec off = 1 - value * guess * guess;
 
 	return guess + guess * off * .5f;
 #elif defined(__AVX2__)
-	/* 12 bits, tripled by one step of Halley's. */
+	/* 12 bits, tripled by a step of Halley's method. */
 	const vec guess = (vec)_mm256_rsqrt_ps((__m256)value);
 	const vec off = 1 - value * guess * guess;
 

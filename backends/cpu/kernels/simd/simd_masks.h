@@ -1,20 +1,16 @@
-/*
- * Choices between lanes: masks, what is done where they choose, and bytes of
- * which each belongs to a lane.
- */
+/* Masks that choose lanes, operations under a mask, and bytes that each belong
+ * to a lane. */
 #ifndef BACKENDS_CPU_KERNELS_SIMD_SIMD_MASKS_H
 #define BACKENDS_CPU_KERNELS_SIMD_SIMD_MASKS_H
 
 #include "backends/cpu/kernels/simd/simd.h"
 
-/*
- * A choice for each lane: bits of a mask register, or all bits of the lane.
- * Comparisons with a NaN are false, but for mask_differ(x, x).
- */
+/* A choice per lane: bits of a mask register, or all bits of the lane.
+ * Comparisons with a NaN are false, except mask_differ(x, x). */
 #if defined(__AVX512F__)
 typedef __mmask16 mask;
 
-/* What ReLU lets pass: all but values that are 0 or below, as a NaN is not. */
+/* Chooses what ReLU passes: all but values at or below 0. A NaN passes. */
 INLINE mask mask_passes(vec value)
 {
 	return _mm512_cmp_ps_mask((__m512)value, _mm512_setzero_ps(),
@@ -26,7 +22,7 @@ INLINE mask mask_differ(vec a, vec b)
 	return _mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_NEQ_UQ);
 }
 
-/* Lane i chosen where bit i is set, and back. */
+/* Convert between a mask and bits: lane i is chosen if bit i is set. */
 INLINE mask mask_from_bits(uint32_t bits)
 {
 	return (__mmask16)bits;
@@ -37,7 +33,7 @@ INLINE uint32_t mask_bits(mask chosen)
 	return chosen;
 }
 
-/* Where byte i is value. */
+/* Chooses the lanes whose byte equals value. */
 INLINE mask mask_of_bytes(const uint8_t *bytes, uint8_t value)
 {
 	return _mm_cmpeq_epi8_mask(
@@ -45,19 +41,19 @@ INLINE mask mask_of_bytes(const uint8_t *bytes, uint8_t value)
 		_mm_set1_epi8((char)value));
 }
 
-/* yes where chosen, else no */
+/* Returns yes where chosen, else no. */
 INLINE vec vec_choose(mask chosen, vec yes, vec no)
 {
 	return (vec)_mm512_mask_blend_ps(chosen, (__m512)no, (__m512)yes);
 }
 
-/* value where chosen, else 0 */
+/* Returns value where chosen, else 0. */
 INLINE vec vec_keep(mask chosen, vec value)
 {
 	return (vec)_mm512_maskz_mov_ps(chosen, (__m512)value);
 }
 
-/* Where a is greater than b, or a NaN and b none. */
+/* Chooses lanes where a is greater than b, or a is a NaN and b is not. */
 INLINE mask mask_wins(vec a, vec b)
 {
 	return _mm512_mask_cmp_ps_mask(
@@ -65,7 +61,7 @@ INLINE mask mask_wins(vec a, vec b)
 		(__m512)a, (__m512)b, _CMP_NLE_UQ);
 }
 
-/* A byte for each lane. */
+/* One byte per lane. */
 typedef __m128i lane_bytes;
 
 INLINE lane_bytes bytes_set(uint8_t value)
@@ -160,7 +156,7 @@ INLINE mask mask_wins(vec a, vec b)
 	return ~(a <= b) & (b == b);
 }
 
-/* Each in the lane that it is for, until it is stored. */
+/* Each byte occupies its lane until it is stored. */
 typedef lanes_int lane_bytes;
 
 INLINE lane_bytes bytes_set(uint8_t value)
@@ -199,7 +195,7 @@ INLINE void bytes_store_part(uint8_t *to, lane_bytes value, int first,
 }
 #endif
 
-/* Bytes as integers; like vec_load_first() it reads no more than count. */
+/* Loads bytes as integers; like vec_load_first(), reads only count of them. */
 INLINE lanes_int bytes_load_first(const uint8_t *from, int count)
 {
 	lanes_int value = { 0 };
@@ -224,10 +220,8 @@ INLINE lanes_int bytes_load_first(const uint8_t *from, int count)
 	return value;
 }
 
-/*
- * The chosen lanes, one after the other; all of LANES floats may be written,
- * the others with anything.
- */
+/* Stores the chosen lanes one after the other. The rest of the LANES floats at
+ * to may be overwritten with any value. */
 INLINE void vec_store_chosen(float *to, mask chosen, vec value)
 {
 #if defined(__AVX512F__)
@@ -241,7 +235,7 @@ INLINE void vec_store_chosen(float *to, mask chosen, vec value)
 	vec_store(to, (vec)_mm256_permutevar8x32_ps(
 			      (__m256)value, _mm256_cvtepu8_epi32(order)));
 #else
-	/* What is stored as lanes may be read as integers. */
+	/* Lanes that were stored may be read as integers. */
 	typedef float lane __attribute__((may_alias));
 	lane *next = to;
 

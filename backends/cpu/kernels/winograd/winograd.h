@@ -1,17 +1,17 @@
 /*
  * Winograd's F(4,3) in one dimension: 4 outputs of a window of 3 from 6 data
  * with 6 products (Lavin and Gray 2016, arXiv 1509.09308; Barabasz et al. 2018,
- * arXiv 1803.10986, on the choice of points). In two dimensions, each is
- * applied to the columns and then to the rows:
+ * arXiv 1803.10986, on the choice of points). In two dimensions, each transform
+ * is applied to the columns and then to the rows:
  *
  *   Y = A^T [(G g G^T) . (B^T d B)] A
  *
- * The points are 0, +a, -a, +b, -b and infinity. Any a and b cost the same; the
+ * The points are 0, +a, -a, +b, -b and infinity. Any a and b cost the same. The
  * rows of G for +-a and +-b are multiplied by a and b^2, and the columns of A^T
- * divided by them, which saves two multiplications there. Of 26 pairs tried on
- * sums over 32 planes in float, 3/4 and 3/2, whose squares are exact, had an
- * error of 5e-7 (L2, relative; largest 6e-7 of the largest value), where the
- * usual 1 and 2 have 1.0e-6 (2.3e-6), and the direct sum 2.1e-7 (4.0e-7).
+ * divided by them, which saves two multiplications there. a = 3/4 and b = 3/2,
+ * whose squares are exact, had the smallest error of 26 pairs, on sums over 32
+ * planes in float: 5e-7 (L2, relative; largest 6e-7 of the largest value). The
+ * usual 1 and 2 have 1.0e-6 (2.3e-6), the direct sum 2.1e-7 (4.0e-7).
  *
  *         | a^2 b^2     0    -(a^2+b^2)     0       1   0 |   data, at 0
  *         |    0     -a b^2     -b^2        a       1   0 |   +a
@@ -104,7 +104,7 @@ INLINE void window_to_points(const vec window[WINOGRAD_WINDOW],
 	points[5] = window[2];
 }
 
-/* G^T m, the adjoint of window_to_points */
+/* G^T m, the adjoint of window_to_points() */
 INLINE void points_to_window(const vec points[WINOGRAD_DATA],
 			     vec window[WINOGRAD_WINDOW])
 {
@@ -123,7 +123,7 @@ INLINE void points_to_window(const vec points[WINOGRAD_DATA],
 		    points[5];
 }
 
-/* A y, the adjoint of points_to_output */
+/* A y, the adjoint of points_to_output() */
 INLINE void output_to_points(const vec output[WINOGRAD_OUTPUT],
 			     vec points[WINOGRAD_DATA])
 {
@@ -146,7 +146,7 @@ INLINE void output_to_points(const vec output[WINOGRAD_OUTPUT],
 	points[5] = output[3];
 }
 
-/* coefficients[r][y] of A: what output y of a tile adds to point r */
+/* A itself: output y of a tile adds coefficients[r][y] to point r. */
 INLINE void output_coefficients(
 	float coefficients[WINOGRAD_DATA][WINOGRAD_OUTPUT])
 {
@@ -160,7 +160,7 @@ INLINE void output_coefficients(
 	}
 }
 
-/* B v, the adjoint of data_to_points */
+/* B v, the adjoint of data_to_points() */
 INLINE void points_to_data(const vec points[WINOGRAD_DATA],
 			   vec data[WINOGRAD_DATA])
 {

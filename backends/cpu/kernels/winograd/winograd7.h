@@ -1,20 +1,20 @@
 /*
- * Winograd's F(3,5), F(4,4) and F(5,3) in one dimension, as winograd.h has
- * F(4,3): 3 outputs of a window of 5, 4 of one of 4, or 5 of one of 3, from 7
- * data with 7 products. The points are +-a, +-b, +-c and infinity; 0, which has
- * no opposite to share its terms with, is none of them. The algorithm is that
- * of winograd.h's sources.
+ * Winograd's F(3,5), F(4,4) and F(5,3) in one dimension, by the algorithm of
+ * winograd.h: 3 outputs of a window of 5, 4 of one of 4, or 5 of one of 3, from
+ * 7 data with 7 products. The points are +-a, +-b, +-c and infinity. 0 is not
+ * used: it has no opposite to share terms with.
  *
- * With M(x) = (x^2 - a^2) (x^2 - b^2) (x^2 - c^2) data are multiplied by the
- * coefficients of M(x) / (x - p) for a point p, and of M for infinity; the
- * window is evaluated at p and divided by M'(p), and at infinity is its last
- * value; so are outputs, not divided, on the way back. M'(-p) is -M'(p): -1 of
- * that is in the data, so that both points of a pair have one divisor.
+ * With M(x) = (x^2 - a^2) (x^2 - b^2) (x^2 - c^2), data are multiplied by the
+ * coefficients of M(x) / (x - p) for a point p, and of M for infinity. The
+ * window is evaluated at p and divided by M'(p); at infinity it is its last
+ * value. Outputs are evaluated likewise on the way back, without the division.
+ * M'(-p) is -M'(p): the sign is in the data, so that both points of a pair have
+ * one divisor.
  *
- * Of 180 triples tried on sums over 24 planes in float, 5/16, 7/8 and 7/4 had
- * the least error: 1.0e-6 forward and 1.2e-6 in weight gradients (L2,
- * relative), where F(4,3) has 5.5e-7 and 7.5e-7, and 0, +-1, +-2, 1/2, the
- * usual points, 1.7e-6 and 2.2e-6.
+ * 5/16, 7/8 and 7/4 had the least error of 180 triples, on sums over 24 planes
+ * in float: 1.0e-6 forward and 1.2e-6 in weight gradients (L2, relative).
+ * F(4,3) has 5.5e-7 and 7.5e-7; the usual points 0, +-1, +-2, 1/2 have 1.7e-6
+ * and 2.2e-6.
  */
 #ifndef BACKENDS_CPU_KERNELS_WINOGRAD_WINOGRAD7_H
 #define BACKENDS_CPU_KERNELS_WINOGRAD_WINOGRAD7_H
@@ -29,7 +29,8 @@
 #define WINOGRAD7_BB (.875 * .875)
 #define WINOGRAD7_CC (1.75 * 1.75)
 
-/* Point p, the squares q and r of the others, and what divides a window. */
+/* A pair of points +-p: p, the sum and the product of the other points'
+ * squares, and the divisor of the window. */
 struct winograd7_pair {
 	double point, sum, product, divisor;
 };
@@ -68,7 +69,7 @@ INLINE void data_to_points7(const vec data[WINOGRAD7_DATA],
 		    product * data[0];
 }
 
-/* A y: of a polynomial with count coefficients, a constant from 3 to 5. */
+/* A y for count outputs, a constant from 3 to 5: a polynomial's values. */
 INLINE void values_to_points7(int count, const vec *values,
 			      vec points[WINOGRAD7_DATA])
 {
@@ -88,7 +89,7 @@ INLINE void values_to_points7(int count, const vec *values,
 	points[6] = values[count - 1];
 }
 
-/* A^T m, its adjoint. */
+/* A^T m, the adjoint of values_to_points7(). */
 INLINE void points7_to_values(int count, const vec points[WINOGRAD7_DATA],
 			      vec *values)
 {
@@ -123,7 +124,7 @@ INLINE void divide7(vec points[WINOGRAD7_DATA])
 		points[i] *= (float)(1 / winograd7_pairs[i / 2].divisor);
 }
 
-/* G g and G^T m */
+/* G g and its adjoint G^T m */
 INLINE void window_to_points7(int count, const vec *window,
 			      vec points[WINOGRAD7_DATA])
 {

@@ -1,4 +1,5 @@
-/* Tiles, weights and their points: see winograd_conv.h. A lane is a channel. */
+/* Winograd transforms of tiles and weights: see winograd_conv.h. A lane is a
+ * channel. */
 #include "backends/cpu/kernels/winograd/winograd_conv.h"
 
 #include <assert.h>
@@ -11,7 +12,7 @@
 #define MOST_OUTPUT 5
 #define MOST_WINDOW 5
 
-/* In one dimension; side, output and window are constants. */
+/* One-dimensional transforms; side, output and window are constants. */
 INLINE void make_points(int side, const vec *data, vec *points)
 {
 	if (side == WINOGRAD_DATA)
@@ -52,7 +53,7 @@ INLINE void make_window(int side, int window, const vec *points, vec *weights)
 		points7_to_window(window, points, weights);
 }
 
-/* Where a tile is: its first output's pixel, and its sample. */
+/* Sample of a tile, and pixel of its first output. */
 struct tile_place {
 	int sample, y, x;
 };
@@ -69,7 +70,7 @@ INLINE struct tile_place place_of(const struct winograd_tiles *tiles, int t)
 	};
 }
 
-/* Of count places from first on, those that are in a plane of this length. */
+/* Of count places from first on: the range that lies in the plane. */
 struct clip {
 	int from, to;
 };
@@ -82,8 +83,8 @@ INLINE struct clip span_of(int first, int count, int length)
 	};
 }
 
-/* Where points of data go, of fp32 or, if that is not NULL, of bf16: which of
- * the two is a constant. */
+/* Where points of data are stored: whole in fp32, or rounded in bf16 if not
+ * NULL. Which of them is NULL is a constant. */
 struct points {
 	float *whole;
 	uint16_t *rounded;
@@ -99,8 +100,8 @@ INLINE struct points behind(struct points points, size_t count)
 #if defined(__x86_64__) && defined(__AVX512F__) && !defined(__AMX_BF16__)
 #define HAS_ROUNDED
 
-/* By an instruction for which this file is not compiled: what inlines this
- * works without it, too. */
+/* Stores a point. The instruction is not in the set that this file is compiled
+ * for, so that functions without rounded points run on other CPUs as well. */
 INLINE void store_point(struct points points, vec value)
 {
 	__m256i rounded;
@@ -120,10 +121,10 @@ INLINE void store_point(struct points points, vec value)
 #endif
 
 /*
- * The points of one vector of channels of a window, whose first value is so
- * many floats behind in, or before it; only down and across lie in its plane.
- * whole: all of it does, a constant; then what the next tile has to the right
- * of this one, ahead pixels from it, is fetched.
+ * Computes the points of one vector of channels of a tile. Its first value is
+ * at in[first]; only rows in down and columns in across lie in the plane.
+ * whole, a constant: all of them do, and the right neighbour's data, ahead
+ * pixels away, are prefetched.
  */
 INLINE void window_points(int side, int whole, const float *in, ptrdiff_t first,
 			  ptrdiff_t row, ptrdiff_t pixel, int ahead,
@@ -195,7 +196,7 @@ INLINE void data_of(int side, const struct winograd_planes *planes,
 	}
 }
 
-/* The outputs of one vector of channels. */
+/* Computes the outputs of one vector of channels. */
 INLINE void make_outputs(int side, int output, const float *points,
 			 size_t point,
 			 vec outputs[MOST_OUTPUT][MOST_OUTPUT])
@@ -226,13 +227,13 @@ INLINE vec end_of(const struct winograd_end *end, int first, int lanes,
 	if (end->adds)
 		value += lanes < LANES ? vec_load_first(out, lanes) :
 					 vec_load(out);
-	/* A NaN is not at most 0. */
+	/* A NaN fails the comparison and passes. */
 	if (end->relu)
 		value = (vec)((lanes_int)value & ~(value <= vec_set(0)));
 	return value;
 }
 
-/* The upper halves of floats that are rounded; a NaN stays one. */
+/* Rounds floats to bf16, to the nearest, ties to even; a NaN remains one. */
 INLINE void store_rounded(uint16_t *to, vec value, int lanes)
 {
 	typedef uint32_t lanes_bits
@@ -253,7 +254,8 @@ INLINE void store_rounded(uint16_t *to, vec value, int lanes)
 		memcpy(to, &halves, (size_t)lanes * sizeof(*to));
 }
 
-/* Where out[place] is, or would be; what the next tile has there is fetched. */
+/* Stores to out, or to the same place of end->rounded, and prefetches the next
+ * tile's place. */
 INLINE void end_store(const struct winograd_end *end, float *out,
 		      ptrdiff_t place, ptrdiff_t next, vec value, int lanes)
 {
@@ -310,8 +312,8 @@ INLINE void outputs_of(int side, int output,
 	}
 }
 
-/* Of one vector of channels of a tile, which has down x across outputs;
- * returns their sum. */
+/* Computes the points of one vector of channels of a tile with down x across
+ * outputs; returns the sum of dy. */
 INLINE vec outputs_inside(int side, int output, const float *dy, size_t row,
 			  size_t pixel, int down, int across, float *points,
 			  size_t point)
@@ -328,7 +330,7 @@ INLINE vec outputs_inside(int side, int output, const float *dy, size_t row,
 			outputs[r] = r < down && c < across ?
 				vec_load(dy + at) : vec_set(0);
 			sum += outputs[r];
-			/* The next tile's. */
+			/* For the next tile. */
 			fetch(dy, (ptrdiff_t)(at + (size_t)output * pixel));
 		}
 		take_output(side, output, outputs, column);
@@ -347,8 +349,8 @@ INLINE vec outputs_inside(int side, int output, const float *dy, size_t row,
 	return sum;
 }
 
-/* A float that takes all tiles of a batch loses the smaller ones: the sums of
- * these tiles are added to dbias as one. */
+/* Sums dy over these tiles first and adds that to dbias: a float that sums all
+ * tiles of a batch one by one loses the small ones. */
 INLINE void points_of(int side, int output,
 		      const struct winograd_planes *planes,
 		      const struct winograd_tiles *tiles, int channels,
@@ -434,7 +436,7 @@ INLINE void points_to_weights(int side, int window, const float *points,
 	}
 }
 
-/* Below, sides of tiles and windows are constants of each call. */
+/* In each call below, the sides of tiles and windows are constants. */
 
 static int is_form(int window, int output)
 {
