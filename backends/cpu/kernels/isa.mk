@@ -6,8 +6,9 @@ FLAGS_avx512 := -march=x86-64-v4 -mprefer-vector-width=512
 FLAGS_amx := $(FLAGS_avx512) -mavx512vbmi -mavx512vbmi2 -mavx512bf16 \
 	-mamx-tile -mamx-bf16
 FLAGS_avx2 := -march=x86-64-v3
-# AMX takes those of AVX-512 that have no use for tiles, by VEC_NAME() of simd.h:
-# they would be the same code once more. No other takes those that are only tiles.
+# Kernels of AVX-512 that AMX takes by VEC_NAME() of simd.h: they do not use
+# tiles, and would be compiled to the same code again. Kernels of tiles alone
+# are compiled for AMX only.
 KERNELS_VECTORS := $(addprefix backends/cpu/kernels/,$(addsuffix .c,\
 	elementwise/dropout igemm/igemm_fp32 igemm/igemm_bf16 \
 	igemm/igemm_bf16_weights igemm/igemm_weights linear/linear_backward \

@@ -10,8 +10,8 @@
 
 /*
  * Returns peak loop number index (backends/contract/peak.h), or NULL after the
- * last: fp32, reading, and bf16 if the CPU has it. The build for AMX returns
- * only the bf16 tile product. peak.c and peak_amx.c define them.
+ * last: fp32, reading, and bf16 if the CPU supports that. The build for AMX
+ * returns only the bf16 tile product. peak.c and peak_amx.c define them.
  */
 const struct peak *ISA_NAME(peak)(int index);
 

@@ -7,10 +7,10 @@
  *   a, b, c, d = high(q) ^ b ^ k, q, high(p) ^ d ^ l, p
  *   with  p = a * 0xd2511f53  and  q = c * 0xcd9e8d57
  *
- * The key k, l is the halves of the seed; both grow by constants. Each word is in
- * the lower half of its lane, which is the half that is multiplied; the rest of
- * a product in the upper half does no harm. A vector of even counters and one of
- * odd counters then fill the bytes of one.
+ * The key k, l is the halves of the seed; both grow by constants. Each word is
+ * in the lower half of its lane, which is the half that is multiplied; the rest
+ * of a product in the upper half does no harm. A vector of even counters and
+ * one of odd counters then fill the bytes of one.
  *
  * Ceiling: 6 operations per round and vector, on two ports. The portable build
  * uses models/random.c: SSE2's vectors are slower than one counter after the

@@ -1,8 +1,8 @@
 /*
  * A step of each optimizer on vectors; models/recipe.h has the formulas.
  *
- * Adadelta's quotient of roots is computed as (u + eps) / sqrt((u + eps) (v +
- * eps)), and Adam's root as v / sqrt(v): one reciprocal root.
+ * One reciprocal root is enough. Adadelta's quotient of roots is (u + eps) /
+ * sqrt((u + eps) (v + eps)); Adam's root is v / sqrt(v).
  *
  * A dead unit's gradients are 0, and its averages would shrink until they, or
  * their products with a rate, are denormal. Each step would then take 2 to 20

@@ -49,9 +49,9 @@ struct norm_moments {
 
 struct plane_kernels {
 	/*
-	 * Max pooling of one sample; a window may reach out of the plane. Of
-	 * equal values the first wins; a NaN wins over any number. winners
-	 * holds row * window + column, and POOL_MARK; NULL in an evaluation.
+	 * Max pooling of one sample; a window may reach out of the plane. The
+	 * first of equal values wins; a NaN wins over any number. winners holds
+	 * row * window + column, and POOL_MARK; NULL in an evaluation.
 	 * maxpool_backward() adds to dx.
 	 */
 	void (*maxpool)(const struct pool_shape *shape, const float *in,

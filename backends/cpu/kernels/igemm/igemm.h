@@ -6,10 +6,10 @@
  *   out[p][o] = bias[o] + sum over t, k of in[table[t][p] + k] w[t][k][o]
  *
  * A row is a pixel p of a sample's output; the rows of all samples form one
- * product. A tap t is a run of depth input values that are contiguous in
- * memory: the channels of a pixel under the window, or a whole row of the
- * window if pixels have no gaps. A linear layer has one tap. Taps in the
- * padding read a row of zeros.
+ * product. A tap t is a run of depth input values, contiguous in memory. It has
+ * the channels of a pixel under the window, or a whole row of the window if
+ * pixels have no gaps. A linear layer has one tap. Taps in the padding read a
+ * row of zeros.
  *
  * Weights and their gradients are in blocks of IGEMM_BLOCK outputs,
  * [block][tap][k][output of the block], so that the product reads them in
@@ -128,8 +128,8 @@ struct igemm_kernels {
 			 const float *weights, const struct igemm_end *end,
 			 float *out, void *scratch);
 
-	/* Adds the gradient of the weights to dw and, unless dbias is NULL,
-	 * that of the biases to dbias. dy is the gradient of out. */
+	/* Adds the gradient of the weights to dw, and the gradient of the
+	 * biases to dbias unless that is NULL. dy is the gradient of out. */
 	void (*differentiate)(const struct igemm *igemm,
 			      const struct igemm_batch *batch,
 			      const float *dy, float *dw, float *dbias,
@@ -158,8 +158,8 @@ struct igemm_kernels {
 /* Bytes; the largest need: see igemm_bf16_weights.c. */
 #define IGEMM_SCRATCH (512 << 10)
 
-/* Returns an upper bound of the bytes of all weights in bf16: AMX pads runs to
- * whole tiles, and the two values of a pair are of one tap. */
+/* Returns an upper bound of the bytes of all weights in bf16. AMX pads runs to
+ * whole tiles, and a pair has two values of one tap. */
 static inline size_t igemm_rounded(const struct igemm *igemm)
 {
 	const size_t run = (size_t)igemm->taps *

@@ -25,8 +25,8 @@ INLINE void load_square(const float *from, size_t apart)
 }
 
 /*
- * Adds the products of steps tiles: C0 += a b, C1 += a next_b if columns is 2,
- * C2 += next_a b if rows is 2, C3 += next_a next_b if both are. rows and
+ * Adds the products of steps tiles: C0 += a b. If columns is 2, C1 += a next_b;
+ * if rows is 2, C2 += next_a b; if both are, C3 += next_a next_b. rows and
  * columns are constants.
  */
 INLINE void add_steps(amx_tile *a, amx_tile *next_a, amx_tile *b,

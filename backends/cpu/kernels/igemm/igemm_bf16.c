@@ -207,7 +207,7 @@ WITH_BF16 INLINE void store_rounded(uint16_t *to, vec value, int lanes)
 		UNROLL                                                         \
 		for (int v = 0; v < vectors; v++)
 
-/* Applies the epilogue to a tile's sums; lanes: those of the last vector. */
+/* Applies the epilogue to a tile's sums; lanes: of the last vector. */
 WITH_BF16 INLINE void end_tile(const struct bf16_job *job, const size_t *at,
 			       int lanes, int rows, int vectors,
 			       vec (*sums)[MOST_VECTORS])

@@ -13,7 +13,7 @@
  * Blocking: blocks of inputs in turn, and in each the rows of 128 outputs at a
  * time, dx before dw. For dx, the rows of 64 outputs (37 KB for 144 places)
  * stay in the first level while all samples pass. Meanwhile dw's operands of
- * these rows are prefetched, then those of the next rows. Few samples of a
+ * these rows are prefetched, then the next rows' operands. Few samples of a
  * large layer go through linear_rows.c instead.
  *
  * Ceiling: 7 cycles for a row of 9 products, as in the forward pass. dw with

@@ -163,8 +163,8 @@ INLINE int blocks_are_near(const struct linear_shape *shape,
 	return batch->sample == (size_t)shape->block;
 }
 
-/* Returns 1 if a pass goes through the weights row by row (linear_rows.c): they
- * exceed the cache, and a block's inputs fit into its first level. */
+/* Returns 1 if a pass goes through the weights row by row (linear_rows.c). The
+ * weights exceed the cache, and a block's inputs fit into its first level. */
 #define CACHED_WEIGHTS (1 << 20) /* bytes */
 #define NEAR_INPUTS ((size_t)(LANES < 16 ? 10 : 20) << 10) /* bytes */
 

@@ -7,8 +7,7 @@
  * See linear_weights.c. A part is what backward_part() left of a core's
  * samples. The loops run over blocks, then 128 outputs at a time, then parts. A
  * row of dw is summed in registers over all samples of a part, then added to
- * the sum of the parts before. The bits are thus those of whole gradients added
- * up.
+ * the sum of the parts before. Adding up whole gradients would give equal bits.
  *
  * Blocking: the inputs of a part (55 KB for 96 samples of 144 places) are
  * gathered into the first two levels; dw (74 KB) stays in the second. The

@@ -49,8 +49,8 @@ INLINE int amx_parts(int bf16)
 	return bf16 ? 1 : AMX_PARTS;
 }
 
-/* Orders memory accesses around tile loads: GCC does not know that tiles and
- * their configuration are loaded from memory (bug 114098, for the latter). */
+/* Orders memory accesses around tile loads: to GCC, tiles and their
+ * configuration are not loaded from memory (bug 114098, for the latter). */
 INLINE void amx_hold_memory(void)
 {
 	__asm__ volatile("" ::: "memory");
@@ -89,9 +89,7 @@ INLINE void amx_split(vec value, int parts, lanes_int split[AMX_PARTS])
 	const lanes_int upper = (lanes_int){ 0 } + (int32_t)0xffff0000;
 	const vec rounded = (vec)((amx_bits)value + 0x8000);
 
-	/*
-	 * Rounding may turn a NaN into 0; the next part is a NaN all the same.
-	 */
+	/* Rounding may turn a NaN into 0; then the next part is a NaN. */
 	split[0] = (lanes_int)rounded;
 	if (parts == 1)
 		split[0] = (lanes_int)vec_choose(mask_differ(value, value),
@@ -147,8 +145,8 @@ INLINE void amx_store_pair(amx_tile *tile, int row, vec even, vec odd,
 				   (__m512i)rows[p]);
 }
 
-/* Splits 32 floats of a row m (the first 16 k, then the second) and stores them
- * as row number row of each part's tile of A. */
+/* Splits 32 floats of a row m, 16 in first and the next 16 in second. Stores
+ * them in each part's tile of A, as row number row. */
 INLINE void amx_store_row(amx_tile *tile, int row, vec first, vec second,
 			  int parts)
 {

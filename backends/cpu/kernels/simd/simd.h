@@ -30,8 +30,8 @@
 #define UNROLL _Pragma("GCC unroll 64")
 #endif
 
-/* Vectorizes the loop after it, each iteration of which reads and writes only
- * its own elements, also if arrays are the same. */
+/* Vectorizes the loop after it. Each iteration must read and write only its own
+ * elements; arrays may coincide. */
 #ifdef __clang__
 #define EACH_ALONE _Pragma("clang loop vectorize(assume_safety)")
 #else
@@ -278,8 +278,8 @@ INLINE vec vec_hold(vec value)
 
 /*
  * Returns value, rounded to fp32. The compiler may otherwise fuse a product
- * with a later addition into one FMA, but only where it sees both: the bits
- * would depend on the surrounding loops.
+ * with a later addition into one FMA where it sees both. The bits would then
+ * depend on the surrounding loops.
  */
 INLINE vec vec_rounded(vec value)
 {

@@ -5,24 +5,24 @@
  *   image -> 3x3 convolution, ReLU -> 3x3 convolution [, ReLU] -> 2x2 max
  *   pooling [, dropout]
  *
- * The second convolution is done as Winograd's F(4x4,3x3) (Lavin and Gray 2016,
- * arXiv 1509.09308): its output comes in tiles of 4x4, each from 6x6 values of
- * the planes between, each of which comes from 3x3 pixels. A tile is thus a
- * function of 8x8 pixels, and 2x2 pooled outputs (quadrants) are all that is
- * left of it; the unpooled output does not exist, nor do the planes between for
- * longer than it takes to add up the weight gradient of one group. Where
- * products may be of bf16, all three ways convolve by the definition instead.
+ * The second convolution is Winograd's F(4x4,3x3) (Lavin and Gray 2016, arXiv
+ * 1509.09308). Its output comes in tiles of 4x4, each from 6x6 values of the
+ * planes between; each value comes from 3x3 pixels. A tile is thus a function
+ * of 8x8 pixels, and 2x2 pooled outputs (quadrants) are all that is left of it;
+ * the unpooled output does not exist, nor do the planes between for longer than
+ * it takes to add up the weight gradient of one group. If products may be of
+ * bf16, all three passes convolve by the definition instead.
  *
  *   tile t = row * tile_columns + column      quadrant q = 2 * row + column
  *
  * Pooled outputs, the gradient by them (dy) and the winners of a sample are
- * planes [outputs][stem_plane()], whose pixels are where place() says: in the
- * order of tiles, [q: 4][t: tiles], or of bf16, where the second convolution
- * may be done directly, in that of pixels, [row][column].
+ * planes [outputs][stem_plane()]. place() says where their pixels are: in the
+ * order of tiles, [q: 4][t: tiles], or, if the second convolution may be direct
+ * (bf16), in the order of pixels, [row][column].
  *
- * A vector holds the same element of as many tiles as it has lanes. Where the
- * tiles of one sample do not fill whole vectors, those of a group of samples
- * share some; each call below takes 1 .. stem_group() samples.
+ * A vector holds the same element of as many tiles as it has lanes. If the
+ * tiles of one sample do not fill whole vectors, the tiles of a group of
+ * samples share some; each call below takes 1 .. stem_group() samples.
  */
 #ifndef BACKENDS_CPU_KERNELS_STEM_STEM_H
 #define BACKENDS_CPU_KERNELS_STEM_STEM_H
@@ -68,7 +68,7 @@ static inline int stem_group(const struct stem_shape *shape, int lanes)
 	return rest ? lanes / rest : 1;
 }
 
-/* Parameters; those of the second convolution also transformed. */
+/* Parameters; the second convolution's also transformed. */
 struct stem_weights {
 	const float *first;	 /* [middle][channels][3][3] */
 	const float *first_bias; /* [middle] */
@@ -80,9 +80,10 @@ struct stem_weights {
 struct stem_batch {
 	int count;
 	const float *images; /* [count][channels][height][width] */
-	/* [count][outputs]: 0 where the plane is dropped; NULL: none is. What
-	 * the planes of dropped ones hold changes nothing, and is left as it
-	 * is. */
+	/*
+	 * [count][outputs]: 0 where the plane is dropped; NULL = none is. The
+	 * contents of dropped planes change nothing, and are left as they are.
+	 */
 	const uint8_t *keep;
 	float scale; /* of what is kept: 1 / (1 - drop), or 1 */
 };
@@ -90,44 +91,38 @@ struct stem_batch {
 struct stem_kernels {
 	int lanes;
 
-	/*
-	 * Where a pooled plane has this pixel, row * width + column of it: once
-	 * each of 0 .. stem_plane() - 1.
-	 */
+	/* Returns the place of pixel row * width + column in a pooled plane: a
+	 * permutation of 0 .. stem_plane() - 1. */
 	int (*place)(const struct stem_shape *shape, int pixel);
 
 	/* Floats of scratch, aligned to 64 bytes, for each of the calls. */
 	size_t (*scratch)(const struct stem_shape *shape);
-	/* Floats of the transformed weights, aligned likewise. */
+	/* Floats of the transformed weights, aligned to 64 bytes. */
 	size_t (*points)(const struct stem_shape *shape);
 	/* Floats of the sums of weight_gradient over a batch; may be 0. */
 	size_t (*sums)(const struct stem_shape *shape);
-	/*
-	 * Bytes of signs of a group: which of the planes between are above 0.
-	 * Those of bf16 are in another order, which unpack knows too.
-	 */
+	/* Bytes of signs of a group: which of the planes between are above 0.
+	 * The signs of bf16 are in another order, which unpack supports too. */
 	size_t (*signs)(const struct stem_shape *shape);
 
-	/*
-	 * Whether weight_gradient has all products of the definition; else
-	 * those of a window of each plane between for each dy that is not 0.
-	 */
+	/* Returns 1 if weight_gradient has all products of the definition; 0 if
+	 * it has only a window of each plane between per dy that is not 0. */
 	int (*weight_gradient_is_dense)(const struct stem_shape *shape);
 
 	/*
-	 * What the kernels make of weights[outputs][3][3][middle], the layout
-	 * of dw below: points[STEM_POINTS][outputs][middle] = G g G^T of each
-	 * 3x3 window g, and behind them what else they want; of bf16, the
+	 * Transforms weights[outputs][3][3][middle], the layout of dw below,
+	 * into points[STEM_POINTS][outputs][middle] = G g G^T of each 3x3
+	 * window g, followed by other forms that the kernels need; in bf16, the
 	 * windows themselves, rounded.
 	 */
 	void (*transform)(const struct stem_shape *shape, const float *weights,
 			  float *points);
 
 	/*
-	 * out[count][outputs][plane] = scale * pooled (of the ReLU if there
-	 * is one); winners likewise: row * 2 + column of the maximum in its
-	 * window, the first of equals, a NaN before any. winners and signs are
-	 * NULL in an evaluation.
+	 * out[count][outputs][plane] = scale * pooled (of the ReLU if there is
+	 * one); winners[count][outputs][plane] = row * 2 + column of the
+	 * maximum in its window, the first of equals, a NaN before any. winners
+	 * and signs are NULL in an evaluation.
 	 */
 	void (*forward)(const struct stem_shape *shape,
 			const struct stem_weights *weights,
@@ -137,7 +132,7 @@ struct stem_kernels {
 	/*
 	 * Dropout by elements, of one sample: values[outputs][plane], times
 	 * scale where keep[outputs][pooled row][pooled column] is 1, else 0.
-	 * places are those of a plane's pixels among its values.
+	 * places has the places of a plane's pixels among its values.
 	 */
 	void (*drop)(const struct stem_shape *shape, const uint8_t *keep,
 		     const int *places, float scale, float *values,
@@ -174,8 +169,8 @@ struct stem_kernels {
 
 	/*
 	 * Adds the second convolution's bias gradient to dbias[outputs], and
-	 * its weight gradient to dw[outputs][3][3][middle] or, as
-	 * weights_finish wants it, to sums, aligned to 64 bytes; all of them
+	 * its weight gradient to dw[outputs][3][3][middle] or, in
+	 * weights_finish()'s form, to sums, aligned to 64 bytes; all of them
 	 * are zero before a batch's first group. Each window of the pooling
 	 * passes its dy to one pixel. A NaN of an image may reach all of dw.
 	 */
@@ -191,7 +186,7 @@ struct stem_kernels {
 			       const float *sums, float *dw);
 };
 
-/* Those of other processors than x86-64 are the portable ones alone. */
+/* Processors other than x86-64 have only the portable ones. */
 extern const struct stem_kernels stem_kernels_amx;
 extern const struct stem_kernels stem_kernels_avx512;
 extern const struct stem_kernels stem_kernels_avx2;

@@ -35,7 +35,8 @@
 #include "backends/cpu/kernels/stem/stem_part.h"
 #include "backends/cpu/kernels/winograd/winograd.h"
 
-/* Of a sample that leaves the second cache room for all else: 180 KB in all. */
+/* Most floats of a sample's dy that leave room for all else in the second
+ * cache: 180 KB in all. */
 #define FETCH_MOST (36 << 10) /* floats of dy */
 
 #define DM_PAD 5 /* vectors after each point of dm */
@@ -266,9 +267,9 @@ size_t ISA_NAME(stem_backward_scratch)(const struct stem_shape *shape)
 }
 
 /*
- * Fetches one of STEM_POINTS shares of dy and winners of the sample behind a
- * part's, of dropped planes too, into the second cache: those of a batch do not
- * stay there from the way forward to the way back.
+ * Fetches one of STEM_POINTS shares of dy and winners of the sample after a
+ * part's, of dropped planes too, into the second cache: a batch's do not stay
+ * there from forward to backward.
  */
 INLINE void next_fetch(const struct stem_part *part, int share)
 {

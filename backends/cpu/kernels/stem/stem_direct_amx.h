@@ -1,9 +1,9 @@
 /*
- * What the stem's kernels of bf16 share: they convolve directly, on tiles of
- * AMX, in any shape, where those of fp32 go through Winograd's points.
+ * Shared by the stem's kernels of bf16: they convolve directly, on tiles of
+ * AMX, in any shape, while the fp32 kernels use Winograd's points.
  *
- * The planes between are padded with planes of zeros to whole tiles, and
- * outputs likewise.
+ * The planes between are padded with planes of zeros to whole tiles, and so are
+ * outputs.
  *
  * Signs: a bit for each value of the planes between, set where ReLU let it
  * pass, column x at bit x % 32 of word x / 32 of its row:
@@ -15,7 +15,7 @@
 #include "backends/cpu/kernels/simd/amx.h"
 #include "backends/cpu/kernels/stem/stem_kernels.h"
 
-/* Whether this build convolves directly. */
+/* Returns 1 if this build convolves directly. */
 INLINE int stem_is_direct(const struct stem_shape *shape)
 {
 #ifdef __AMX_BF16__
@@ -34,7 +34,7 @@ INLINE int stem_direct_words(const struct stem_shape *shape)
 	return (shape->width - 2 + STEM_WORD_BITS - 1) / STEM_WORD_BITS;
 }
 
-/* Where the signs of a row begin, in words. */
+/* Returns the offset of a row's signs, in words. */
 INLINE size_t stem_direct_signs_at(const struct stem_shape *shape, int sample,
 				   int plane, int row)
 {

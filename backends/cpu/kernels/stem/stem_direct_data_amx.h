@@ -1,13 +1,13 @@
 /*
- * What the parts of the stem's backward pass by data, in bf16, have in common
+ * Shared by the parts of the stem's backward pass by data in bf16
  * (stem_direct_data_amx.c).
  *
  * Pixels of the planes between are counted row by row: pixel y * columns + x.
  * The gradient by the second convolution's outputs is in the same places,
  *   uint16_t dz[pixel][pitch]
  * with zeros in the two columns and rows that the outputs lack, and before all
- * of them, so that pixel p takes the dz of tap (r, s) from p - r * columns
- * - s, whichever row that is in.
+ * of them, so that pixel p takes the dz of tap (r, s) from p - r * columns - s,
+ * whichever row that is in.
  *
  * pitch is outputs in whole tiles.
  */
@@ -70,15 +70,15 @@ INLINE size_t direct_weights_size(const struct direct_data *data)
 /* Zeros where no gradient will ever be. */
 void ISA_NAME(direct_dz_clear)(const struct direct_data *data, uint16_t *dz);
 
-/* What a sample's dz is made of. */
+/* The sources of a sample's dz. */
 struct direct_source {
 	const float *dy;	/* [outputs][stem_plane()] */
-	const uint8_t *winners; /* likewise */
+	const uint8_t *winners; /* [windows] of each output */
 	const int32_t *kept;	/* [pitch]: all bits, or 0 */
 	float scale;
 };
 
-/* dz of a sample, behind zeros that are there already. */
+/* Makes dz of a sample, after zeros that are there already. */
 void ISA_NAME(direct_dz_fill)(const struct direct_data *data,
 			      const struct direct_source *source, uint16_t *dz);
 

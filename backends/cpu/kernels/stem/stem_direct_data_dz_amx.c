@@ -1,6 +1,6 @@
 /*
  * The gradient by the second convolution's outputs for stem_direct_data_amx.c,
- * in bf16, pixel by pixel with the outputs beside each other:
+ * in bf16, pixel by pixel with the outputs next to each other:
  *
  *   dz[pixel][output] = scale * dy of its window if the pixel won it, else 0
  *
@@ -38,7 +38,7 @@ struct pool_windows {
 	__mmask16 chosen; /* windows */
 };
 
-/* Where an output begins; those that there are not are all the first one. */
+/* Returns the offset of an output; absent ones are the first one. */
 INLINE size_t output_at(const struct pool_windows *windows, int output,
 			int outputs)
 {

@@ -1,6 +1,6 @@
 /*
- * The second convolution's weights as stem_direct_data_amx.c wants them: B, of
- * 16 planes between and, along k, outputs of the taps of a row of windows.
+ * Packs the second convolution's weights for stem_direct_data_amx.c: B, of 16
+ * planes between and, along k, outputs of the taps of a row of windows.
  *
  *   weights: [outputs][3][3][middle]    tiles: [group][row of taps][step]
  */

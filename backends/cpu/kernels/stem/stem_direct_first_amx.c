@@ -4,8 +4,8 @@
  *
  *   first[i][tap] = sum over pixels of dx[i][pixel] image[pixel + tap]
  *
- * with A the image's pixels under each tap, those of the taps of a window's
- * column being one row of pixels that starts elsewhere.
+ * with A the image's pixels under each tap; the taps of a window's column are
+ * one row of pixels that starts elsewhere.
  */
 #include <string.h>
 
@@ -13,10 +13,8 @@
 
 #define ONE 0x3f80 /* of bf16 */
 
-/*
- * Column s of the windows of one channel: rows[y][x] = image[y][x + s], and
- * zeros behind the last one.
- */
+/* Column s of the windows of one channel: rows[y][x] = image[y][x + s], and
+ * zeros after the last one. */
 static void rows_make(const struct direct_data *data, const float *image,
 		      int s, uint16_t *rows)
 {

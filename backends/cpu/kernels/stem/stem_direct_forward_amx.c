@@ -13,9 +13,8 @@
  *   C: [16 outputs][16 n], of two blocks of outputs and both px
  *
  * A tile product with fewer rows or columns takes hardly fewer cycles than the
- * 16 of a full one, so that n counts through the rows. For 128 samples of
- * 28x28, 32 planes and 64 outputs a Xeon takes 2.3 ms, of which the products
- * alone, of zeros, are 1.1.
+ * 16 of a full one, so that n counts through the rows. Ceiling: the products of
+ * tiles.
  */
 #include "backends/cpu/kernels/stem/stem_direct_forward_amx.h"
 #include "backends/cpu/kernels/stem/stem_pool.h"
@@ -75,7 +74,7 @@ size_t ISA_NAME(stem_direct_forward_scratch)(const struct stem_shape *shape)
 	return direct_cut(shape, NULL, &direct) / sizeof(float);
 }
 
-/* Of an image of the batch, the strip from pooled column first on. */
+/* Returns an image's strip from pooled column first on. */
 static struct stem_strip strip_of(const struct task *task,
 				  const struct stem_direct *direct, int sample,
 				  int first)
@@ -103,13 +102,13 @@ static struct stem_strip strip_of(const struct task *task,
 	return strip;
 }
 
-/* What stem_direct_tile() has made. */
+/* Returns the tiles that stem_direct_tile() made. */
 static const amx_tile *tiles_of(const struct task *task)
 {
 	return (const amx_tile *)(const void *)task->weights->points;
 }
 
-/* Three taps of a row, of both px; so many pairs from s to s + 1. */
+/* Three taps of a row, of both px; side: pairs from s to s + 1. */
 INLINE void row_add(const amx_tile *a, const uint32_t *b, size_t side,
 		    size_t bytes)
 {
@@ -162,7 +161,7 @@ static void block_multiply(const struct stem_strip *strip, const amx_tile *a,
 				side, pitch * sizeof(*strip->planes));
 			tile += 6;
 		}
-		/* px beside px + 1: [px][BLOCK][16] */
+		/* px next to px + 1: [px][BLOCK][16] */
 		amx_store_square(products, products + AMX_ROWS * AMX_COLUMNS,
 				 BLOCK * AMX_COLUMNS, AMX_COLUMNS);
 		products += PRODUCTS / 2;
@@ -175,12 +174,12 @@ struct piece {
 	__mmask16 lanes;
 };
 
-/* Where a tile of a block's products is pooled to. */
+/* Destination of a tile of a block's pooled products. */
 struct pooling {
 	const float *products, *bias;
 	float *out;	  /* of the block's first output, */
-	uint8_t *winners; /* likewise; or NULL */
-	size_t plane;	  /* and so many from each to the next */
+	uint8_t *winners; /* of the same windows; or NULL */
+	size_t plane;	  /* floats from plane to plane */
 	vec scale;
 	int relu;
 	int count; /* of the pieces */

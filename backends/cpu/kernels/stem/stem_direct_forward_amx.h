@@ -1,13 +1,13 @@
 /*
  * The stem forward by direct convolutions in bf16, sample by sample, in strips
- * of so many pooled columns that a row of pixels is a vector of bf16:
+ * such that a row of pixels is a vector of bf16:
  *
  *   strip: pooled columns first .. first + columns, of all rows
  *
  * Its pooled outputs are numbered row by row, n = row * columns + column, and
  * AMX_COLUMNS of them are a tile's columns. Output (row, column) comes from the
- * 4x4 values of each plane between at (2 row, 2 column); those at an offset of
- * (t, s) of 16 outputs that follow each other do so too in
+ * 4x4 values of each plane between at (2 row, 2 column). The values at an
+ * offset of (t, s) of 16 successive outputs are successive too in
  *
  *   planes[middle / 32][s: 4][y % 2][pair: 16][y / 2 * columns + c][2]
  *       = the value of plane 2 pair or 2 pair + 1 at row y, column 2 c + s

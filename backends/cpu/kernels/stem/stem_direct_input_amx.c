@@ -10,14 +10,14 @@
  *
  * so that 36 products have 12 vectors of pixels, which one channel keeps in
  * registers for all planes of a row. Two bf16 of each plane's are then a row of
- * B, and stored where stem_direct_forward_amx.h wants it.
+ * B, and stored in stem_direct_forward_amx.h's layout.
  */
 #include "backends/cpu/kernels/stem/stem_direct_forward_amx.h"
 
 #define SHIFTS 4
 #define WINDOW 3
 
-/* Row y of an image's pixels, of which the strip has count. */
+/* Row y of an image's pixels, count of them in the strip. */
 INLINE void row_input(const float *pixels, int count, float *to)
 {
 	static const int32_t even[LANES] = { 0,	 2,  4,	 6,  8,	 10, 12, 14,
@@ -64,7 +64,7 @@ struct row {
 	size_t signs_step;
 };
 
-/* A row's signs of a plane, among those of the strips beside this one. */
+/* A row's signs of a plane, among the signs of neighbouring strips. */
 static void words_put(const struct row *row, uint8_t *to, uint64_t bits)
 {
 	if (!row->column)
@@ -79,7 +79,7 @@ static void words_put(const struct row *row, uint8_t *to, uint64_t bits)
 	}
 }
 
-/* What passed: the values of a plane that are not 0, by columns. */
+/* Stores the signs: the values of a plane that are not 0, by columns. */
 INLINE void signs_leave(struct row *row, __m512i values)
 {
 	const uint32_t bits = _mm512_test_epi16_mask(
@@ -146,7 +146,8 @@ INLINE void pair_leave(struct row *row, vec low[2], vec high[2])
 	row->to += row->pitch;
 }
 
-/* So many planes of one pair; 0 where there are none, which products want. */
+/* Multiplies planes planes of one pair; stores 0 for absent ones, for the
+ * products. */
 INLINE void pair_multiply(const struct row *row, int channels, int planes,
 			  const float *pixels, size_t apart,
 			  vec window[WINDOW][SHIFTS], vec low[2], vec high[2])

@@ -7,10 +7,10 @@
  *
  * in fp32, then rounded to bf16.
  *
- * A vector holds the columns x and x + 1, one beside the other, of 8 planes: so
- * two of them, rounded, are a line of B. The odd pairs of columns are made of
- * two even ones. Some pairs, and the weights of all taps where there is one
- * channel, are in registers.
+ * A vector holds the columns x and x + 1, next to each other, of 8 planes: two
+ * vectors, rounded, are a line of B. The odd pairs of columns are made of two
+ * even ones. Some pairs, and with one channel the weights of all taps, are in
+ * registers.
  */
 #include "backends/cpu/kernels/stem/stem_direct_pairs_amx.h"
 
@@ -44,10 +44,8 @@ INLINE vec vec_set_pair(const float *from)
 	return (vec)_mm512_set1_pd(pair);
 }
 
-/*
- * A channel's weights, in registers: loads would often have an address of which
- * some store before them has the lower 12 bits, and wait for it.
- */
+/* A channel's weights, in registers: loads would often have the lower 12 bits
+ * of an earlier store's address, and wait for it. */
 INLINE void taps_load(const float *transposed, int channel,
 		      vec taps[STEM_TAPS][HALVES])
 {
@@ -95,10 +93,8 @@ INLINE void pairs_compute(const struct stem_shape *shape, int channels,
 				     vec_max((vec){ 0 }, sums[p][1]));
 }
 
-/*
- * Lines n to n + pairs - 1 of a row, n > 0, behind the line before: to as the
- * taps s = 0, and as those of s = 1 and 2 that are one line behind.
- */
+/* Lines n to n + pairs - 1 of a row, n > 0, after the line before: to as the
+ * taps s = 0, and as the taps s = 1 and 2, one line later. */
 INLINE __m512i lines_store(const __m512i lines[PAIRS], const int pairs,
 			   __m512i before, uint8_t *to, size_t tap)
 {
@@ -113,10 +109,8 @@ INLINE __m512i lines_store(const __m512i lines[PAIRS], const int pairs,
 	return before;
 }
 
-/*
- * A row of a sample; to is its line of tap s = 0, tap bytes before that of the
- * next one. One line behind it is written too, which is the next sample's.
- */
+/* A row of a sample; to is its line of tap s = 0, tap bytes before the next
+ * row's line. The line after it, the next sample's, is written too. */
 INLINE void row_compute(const struct stem_shape *shape, int channels,
 			const float *transposed, const float *image,
 			uint8_t *to, size_t tap)
@@ -144,7 +138,7 @@ INLINE void row_compute(const struct stem_shape *shape, int channels,
 	}
 }
 
-/* Positions behind those of the samples must not be a NaN. */
+/* Positions after the samples' must not be a NaN. */
 static void row_end(const struct stem_pairs *pairs, int count, uint8_t *row)
 {
 	const size_t used = (size_t)(count * pairs->width / 2) * AMX_ROW;

@@ -1,19 +1,18 @@
 /*
  * The weight gradient of the stem's second convolution on AMX's tiles, by the
- * definition of it, of a call's samples:
+ * definition, for a call's samples:
  *
  *   dw[o][r][s][i] += sum over n, y, x of dz[n][o][y][x] a[n][i][y + r][x + s]
  *
- * A position is a column x of a sample n; those of a row y are one after the
- * other, and behind them zeros in dz, to whole tiles of 32. Operands are blocks
- * of 16 outputs and of 16 planes between:
+ * A position is a column x of a sample n. The positions of a row y are one
+ * after the other, followed by zeros in dz, to whole tiles of 32. Operands are
+ * blocks of 16 outputs and of 16 planes between:
  *
  *   A: uint16_t dz[block][y][16][positions]
  *   B: uint16_t a[block][s][y + r][positions / 2][16][2]
  *
- * so that the tiles of all three r of a row of a are those of neighbouring
- * rows of dz. Those of s need a three times, the pairs of columns being those
- * of x and of x + s.
+ * so that the tiles of all three r of a row of a are tiles of neighbouring rows
+ * of dz. The taps s need a three times, with the pairs of columns x and x + s.
  */
 #ifndef BACKENDS_CPU_KERNELS_STEM_STEM_DIRECT_PAIRS_AMX_H
 #define BACKENDS_CPU_KERNELS_STEM_STEM_DIRECT_PAIRS_AMX_H
@@ -24,16 +23,16 @@
 
 #define STEM_SIDE 3 /* of a window */
 
-/* Sizes of a call of so many samples. */
+/* Sizes of a call. */
 struct stem_pairs {
-	int width;	/* columns of dz; those of a row of a sample */
+	int width;	/* columns of dz in a row of a sample */
 	int height;	/* rows of dz */
 	int tiles;	/* of 32 positions, in a row */
 	int outputs;	/* blocks of 16 */
 	int middle;	/* blocks of 16 */
 	size_t dz_row;	/* bytes of a row of a block of dz, */
 	size_t planes;	/* and of a; */
-	size_t tap;	/* those of all rows of a, and a line more */
+	size_t tap;	/* bytes of all rows of a, and a line more */
 };
 
 INLINE struct stem_pairs stem_pairs_of(const struct stem_shape *shape,

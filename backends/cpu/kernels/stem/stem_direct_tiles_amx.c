@@ -18,7 +18,7 @@ size_t ISA_NAME(stem_direct_tiled)(const struct stem_shape *shape)
 	return tiles_size(shape) / sizeof(float);
 }
 
-/* Of count <= AMX_DEPTH floats, as many as are there. */
+/* Rounds count <= AMX_DEPTH floats. */
 static void weights_round(const float *weights, int count, uint16_t *row)
 {
 	const int rest = count - LANES;

@@ -1,7 +1,7 @@
 /*
- * Where dy and dz of stem_direct_unpool_amx.h are: planes of outputs one after
- * the other, of each those of all samples, and of a sample windows in columns
- * of as many as a vector has lanes.
+ * Makes dz of stem_direct_unpool_amx.h from dy: planes of outputs one after the
+ * other, in each all samples, and in a sample windows in columns of a vector's
+ * lanes.
  */
 #include "backends/cpu/kernels/stem/stem_direct_unpool_amx.h"
 

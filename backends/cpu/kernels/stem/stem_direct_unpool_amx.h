@@ -4,9 +4,9 @@
  * little by little. Each window passes its dy to the winner's pixel, and zeros
  * to the others.
  *
- * A vector holds 32 columns of a row, those of 16 windows: the halves of a lane
- * are the left and the right pixel of a window, so that a dy is put in its
- * place by a shift.
+ * A vector holds 32 columns of a row, 16 windows. The halves of a lane are the
+ * left and the right pixel of a window, so that a dy is put in its place by a
+ * shift.
  */
 #ifndef BACKENDS_CPU_KERNELS_STEM_STEM_DIRECT_UNPOOL_AMX_H
 #define BACKENDS_CPU_KERNELS_STEM_STEM_DIRECT_UNPOOL_AMX_H
@@ -16,10 +16,10 @@
 
 #ifdef __AMX_BF16__
 
-/* What becomes dz and the bias gradient: two rows of windows next. */
+/* The source of dz and of the bias gradient: two rows of windows next. */
 struct stem_unpool {
-	/* Of o in sample n, windows x .. x + count - 1 of two rows; none is
-	 * kept of a dropped plane. */
+	/* Windows x .. x + count - 1 of two rows of output o of sample n; a
+	 * dropped plane keeps none. */
 	const float *dy;
 	const uint8_t *winners;
 	uint8_t *to;
@@ -49,10 +49,10 @@ void ISA_NAME(stem_unpool_begin)(struct stem_unpool *unpool,
 				 const float *dy, const uint8_t *winners,
 				 uint8_t *to, float *bias);
 
-/* Goes on to what is behind the rows of o, n and x. */
+/* Goes on to the data after the rows of o, n and x. */
 void ISA_NAME(stem_unpool_advance)(struct stem_unpool *unpool);
 
-/* The upper and the lower row of pixels of windows beside each other. */
+/* Makes the upper and the lower row of pixels of neighbouring windows. */
 INLINE void stem_dz_place(vec value, lanes_int winner, lanes_int rows[2])
 {
 	const __mmask16 lower = _mm512_test_epi32_mask((__m512i)winner,

@@ -4,18 +4,16 @@
  *
  *   float sums[block of outputs][block of planes][s][r][16][16]
  *
- * Blocking: three sums, those of taps r, stay in tiles while the rows go by.
- * Each row's tile of a is multiplied by those of three rows of dz, two of which
- * are there already: two tiles are loaded for three products. Meanwhile four
- * rows of the next block's dz are made. By itself, 200 instructions of
- * vectors were hidden by nine products if a third came after each three, and
- * 30 of their 100 cycles were if all came behind the nine.
+ * Blocking: three sums, of the taps r, stay in tiles while the rows go by. Each
+ * row's tile of a is multiplied by the tiles of three rows of dz; two of these
+ * are there already, so that two tiles are loaded for three products. Meanwhile
+ * four rows of the next block's dz are made. Nine products hid 200 instructions
+ * of vectors if a third came after each three products, but only 30 of their
+ * 100 cycles if all came after the nine.
  *
- * Ceiling: a product of 16 x 16 x 32 takes 18.6 cycles of a Xeon's 3.6 GHz
- * where few of dz are not 0, and 26 with numbers of full length, as
- * tiles slow the clock: 0.86 ms for an iteration of mnist, 128 samples. Alone,
- * all products with their loads take 1.07 ms, the planes between 0.42, and dz
- * 0.41; all of it takes 1.8 to 2.0.
+ * Ceiling: a product of 16 x 16 x 32 takes 18.6 cycles of a Xeon's 3.6 GHz if
+ * few of dz are not 0, and 26 with numbers of full length, as tiles slow the
+ * clock.
  */
 #include "backends/cpu/kernels/stem/stem_direct_pairs_amx.h"
 #include "backends/cpu/kernels/simd/scratch.h"
@@ -24,7 +22,7 @@
 #define SQUARE (AMX_ROWS * AMX_COLUMNS)
 #define COLUMN (STEM_SIDE * SQUARE) /* floats of the sums of taps r */
 
-/* What is in the scratch. */
+/* Layout of the scratch. */
 struct amx_space {
 	uint8_t *dz;
 	uint8_t *planes; /* a */
@@ -73,7 +71,7 @@ struct tile_column {
 	int rows;    /* of dz */
 };
 
-/* A row of a, and the newest, the one before and the one before that of dz. */
+/* Adds a row of a by the newest three rows of dz, newest first. */
 INLINE void row_add_534(const uint8_t *dz, size_t line,
 			const uint8_t *planes)
 {
@@ -104,7 +102,7 @@ INLINE void row_add_435(const uint8_t *dz, size_t line,
 	_tile_dpbf16ps(2, 5, 6);
 }
 
-/* The first two rows, of which dz has no rows above. */
+/* Adds the first two rows, above which dz has no rows. */
 INLINE void rows_begin(const struct tile_column *column)
 {
 	_tile_loadd(3, column->dz, column->line);
@@ -116,7 +114,7 @@ INLINE void rows_begin(const struct tile_column *column)
 	_tile_dpbf16ps(1, 3, 7);
 }
 
-/* The last two, of which dz has none below. */
+/* Adds the last two rows, below which dz has none. */
 INLINE void rows_end(const struct tile_column *column, const uint8_t *dz,
 		     const uint8_t *planes)
 {

@@ -1,12 +1,12 @@
 /*
- * Where pooled planes have their pixels; and dropout by elements and the second
- * ReLU, where the stem has them: outputs and dy are in the order of places,
- * choices in that of pixels.
+ * Order of the pixels of pooled planes; dropout by elements and the second
+ * ReLU, if the stem has them. Outputs and dy are in the order of places,
+ * choices in the order of pixels.
  *
  *   values: [outputs][place]    keep: [outputs][row][column]
  *
- * The choices of a plane are put in order first, one byte a cycle, which is
- * most of what it takes; the rest are vectors from the cache.
+ * The choices of a plane are put in order first, one byte per cycle, which
+ * takes most of the time; the rest are vectors from the cache.
  */
 #include "backends/cpu/kernels/simd/simd_masks.h"
 #include "backends/cpu/kernels/stem/stem_direct_amx.h"

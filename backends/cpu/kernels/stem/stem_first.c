@@ -1,7 +1,7 @@
 /*
  * The end of the stem's backward kernel: from dV, the gradient at Winograd's
- * points, to that by the first convolution's parameters, for each plane i
- * between and each vector of tiles:
+ * points, to the gradient by the first convolution's parameters, for each plane
+ * i between and each vector of tiles:
  *
  *   dx[6][6] = B dV B^T, 0 where signs say that ReLU stopped it
  *   first[c][r][s] += sum over y, x of dx[y][x] pixels[c][y + r][x + s]
@@ -18,8 +18,8 @@
  *
  * Pixels are transformed once for all planes i, and sums once for all pairs and
  * vectors of a plane: 252 operations instead of 324 are left for a plane and a
- * vector, beside some 190 for B dV B^T and 36 for the masks. Measured with
- * AVX-512: 290 cycles where two operations a cycle would take 240.
+ * vector, plus some 190 for B dV B^T and 36 for the masks. Ceiling: 240 cycles,
+ * with two operations per cycle.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /*
- * The stem forward, in strips of vectors of tiles (stem_lanes.h): those of one
- * sample, or of all samples where no plane is dropped.
+ * The stem forward, in strips of vectors of tiles (stem_lanes.h): the tiles of
+ * one sample, or of all samples if no plane is dropped.
  *
  *   V = B^T x B of the planes between (stem_input.c)
  *   M[o] = sum over i of U[o][i] V[i] at each point (stem_products.c)
@@ -16,11 +16,9 @@
  * M of a block and U (at most 216 KB, 220 KB and 288 KB for the network of
  * mnist and AVX-512) are in the second cache together.
  *
- * A sample of mnist with a quarter of its planes dropped takes 124,000 cycles
- * on a Xeon with AVX-512, 63 % of them products; 64,000 are the FMAs of the
- * products and 20,000 what stem_input.c must do. Pooling takes 130 a plane and
- * vector, and 60 more where outputs are on pages of 4 KB. On Zen 5 a sample
- * takes 110,000: 74,000 the products, 23,800 stem_input.c, 12,000 pooling.
+ * Ceiling, for a sample of mnist with a quarter of its planes dropped, on a
+ * Xeon with AVX-512: 64,000 cycles for the FMAs of the products and 20,000 for
+ * stem_input.c.
  */
 #include "backends/cpu/kernels/stem/stem_direct_forward_amx.h"
 #include "backends/cpu/kernels/stem/stem_pool.h"
@@ -145,7 +143,9 @@ static void block_multiply(const struct task *task,
 	}
 }
 
-/* Of the planes wanted by a strip's vectors, the first one on; the next one. */
+/*
+ * Returns the next plane, from the given one on, that a strip's vectors need.
+ */
 static int plane_next(const struct task *task, const struct vector_strip *strip,
 		      int first, int plane)
 {

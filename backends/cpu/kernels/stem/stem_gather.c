@@ -2,7 +2,7 @@
  * Pixels and signs in the order of lanes (stem_lanes.h).
  *
  * Each of the 64 pixels of a patch is at the same distance from the patch's
- * first one in every lane, and its neighbour in a row beside it.
+ * first one in every lane, and its neighbour in a row next to it.
  */
 #include "backends/cpu/kernels/stem/stem_lanes.h"
 #include "backends/cpu/kernels/stem/stem_direct_amx.h"
@@ -17,9 +17,9 @@ size_t ISA_NAME(stem_signs)(const struct stem_shape *shape)
 }
 
 /*
- * places[LANES]: where each lane's patch begins, in floats from the first
- * image; 0 in lanes that have none. Returns the bits of those that have one.
- * Places go on from lane to lane, since divisions take time.
+ * places[LANES]: offset of each lane's patch, in floats from the first image; 0
+ * in lanes without one. Returns the bits of the lanes with one. Places go on
+ * from lane to lane, since divisions take time.
  */
 static uint32_t places_find(const struct stem_shape *shape, int count,
 			    int vector, int32_t *places)

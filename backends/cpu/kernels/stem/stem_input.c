@@ -10,9 +10,9 @@
  *
  * A value is computed 2.25 times, once for each tile that it is under: fetching
  * it from planes would cost more than its nine FMAs. Two columns of six values
- * are summed at once, 12 sums being enough to keep two FMA units busy. A plane
- * and vector takes 330 cycles on a Xeon with AVX-512, of which two ports need
- * 270 for 324 FMAs, 144 operations of the transform, 36 maxima and 36 signs.
+ * are summed at once, 12 sums being enough to keep two FMA units busy. Ceiling,
+ * for a plane and vector: two ports need 270 cycles for 324 FMAs, 144
+ * operations of the transform, 36 maxima and 36 signs.
  */
 #include "backends/cpu/kernels/simd/simd_masks.h"
 #include "backends/cpu/kernels/stem/stem_kernels.h"
@@ -92,9 +92,9 @@ INLINE void plane_input(const float *patches, const float *weights, float bias,
 }
 
 /*
- * A batch's signs do not stay in the second cache, so that those of the plane
- * SIGNS_AHEAD behind this one are fetched to be written: its first line and its
- * last one.
+ * A batch's signs do not stay in the second cache. The signs of the plane
+ * SIGNS_AHEAD after this one are fetched to be written: their first line and
+ * their last one.
  */
 INLINE void signs_fetch(const uint8_t *signs, size_t sign)
 {

@@ -40,10 +40,8 @@ INLINE size_t ISA_NAME(stem_points_tiled)(const struct stem_shape *shape)
 }
 #endif
 
-/*
- * Floats of both, in whole lines, behind which are the tiles of the direct
- * convolution backward by data; and how many floats these are.
- */
+/* Floats of both, in whole lines, followed by the tiles of the direct
+ * convolution backward by data; and how many floats these are. */
 size_t ISA_NAME(stem_points_direct)(const struct stem_shape *shape);
 #ifdef __AMX_BF16__
 size_t ISA_NAME(stem_direct_data_weights)(const struct stem_shape *shape);
@@ -57,8 +55,8 @@ INLINE size_t ISA_NAME(stem_direct_data_weights)(const struct stem_shape *shape)
 
 /*
  * Forward, in strips: vectors of a group that are done together. Floats from
- * point to point of what has so many planes of them, padded lest all points
- * compete for one set of a cache.
+ * point to point with this number of planes, padded lest all points compete for
+ * one set of a cache.
  */
 INLINE size_t stem_stride(int planes, int vectors)
 {
@@ -79,11 +77,11 @@ void VEC_NAME(stem_input)(const struct stem_shape *shape,
 struct stem_product {
 	const float *points; /* U */
 	const int *places;   /* of the rows in it, in floats */
-	int rows, depth;     /* of which each has depth floats: middle */
+	int rows, depth;     /* depth: floats of each, middle */
 	int vectors;
-	const float *data; /* V, so many floats from plane to plane */
+	const float *data; /* V; floats from plane to plane below */
 	size_t data_step;
-	float *to; /* M, likewise from row to row */
+	float *to; /* M; floats from row to row below */
 	size_t to_step;
 };
 

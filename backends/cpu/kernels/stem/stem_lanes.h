@@ -1,6 +1,6 @@
 /*
- * Which tile is in which lane of the stem's vectors, the same forward and
- * backward, and what is laid out by it.
+ * Order of tiles in the lanes of the stem's vectors, the same forward and
+ * backward, and layouts that follow it.
  *
  * A group of stem_group() samples of T tiles each has
  *   vectors s * main .. (s + 1) * main - 1   the first main * LANES tiles of
@@ -9,12 +9,12 @@
  *                                            main * LANES + r of sample s
  * so that all but the last, the tail, belong to one sample, whose dropped
  * planes are skipped there. The numbers are the same where a batch has fewer
- * samples than a group; the lanes of those that are absent hold nothing.
+ * samples than a group; the lanes of absent samples hold nothing.
  *
  * Signs: for each vector and plane between, the 6x6 values under a tile, a bit
  * for each lane, set where ReLU lets the value pass:
  *   lane_bits signs[vector][middle][y * 6 + x]
- * What the bits of lanes without a tile are is left open.
+ * The bits of lanes without a tile are undefined.
  *
  * Patches: the 8x8 pixels that a tile comes from, of one vector of tiles:
  *   float patches[channels][y * 8 + x][LANES]
@@ -52,7 +52,7 @@ INLINE struct stem_lanes stem_lanes_of(const struct stem_shape *shape)
 	return lanes;
 }
 
-/* Where the signs of a vector's plane begin; STEM_POINTS of them. */
+/* Returns the offset of the STEM_POINTS signs of a vector's plane. */
 INLINE size_t stem_signs_at(const struct stem_shape *shape, int vector,
 			    int plane)
 {

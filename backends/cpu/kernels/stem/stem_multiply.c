@@ -29,7 +29,7 @@
 /* From a plane of dv to the next, in floats. */
 #define DV_PLANE (STEM_POINTS * LANES)
 
-/* What all blocks of one point and one or two vectors have in common. */
+/* Shared by all blocks of one point and one or two vectors. */
 struct point_product {
 	const int *planes;
 	int kept;

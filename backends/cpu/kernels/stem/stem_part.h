@@ -1,7 +1,7 @@
 /*
- * What stem_backward.c does at once, a part of a group: the vectors of one
- * sample, of which the planes that it dropped are left out along o, or the tail
- * (stem_lanes.h), which has the planes that any of its samples keeps.
+ * A part of a group, which stem_backward.c does at once: the vectors of one
+ * sample, without the planes o that it dropped, or the tail (stem_lanes.h),
+ * with the planes that any of its samples keeps.
  */
 #ifndef BACKENDS_CPU_KERNELS_STEM_STEM_PART_H
 #define BACKENDS_CPU_KERNELS_STEM_STEM_PART_H
@@ -34,10 +34,8 @@ struct stem_part {
 void VEC_NAME(part_multiply)(const struct stem_part *part, int point,
 			     const float *u, const float *dm, float *dv);
 
-/*
- * Adds to first[middle][channels][9][LANES] and first_bias[middle][LANES] what
- * dv says. scratch has part_finish_scratch() floats for so many vectors.
- */
+/* Adds the gradients that follow from dv to first[middle][channels][9][LANES]
+ * and first_bias[middle][LANES]. scratch has part_finish_scratch() floats. */
 size_t VEC_NAME(part_finish_scratch)(const struct stem_shape *shape,
 				     int vectors);
 void VEC_NAME(part_finish)(const struct stem_part *part,

@@ -12,7 +12,7 @@
 
 #define TAIL -1 /* in the place of a sample: several ones' */
 
-/* What a call is about. */
+/* Arguments of a call. */
 struct task {
 	const struct stem_shape *shape;
 	const struct stem_weights *weights;
@@ -21,10 +21,10 @@ struct task {
 	float *out;
 	uint8_t *winners, *signs;
 	float *patches, *data, *products; /* scratch */
-	float *tiles;			  /* likewise, of AMX */
+	float *tiles;			  /* the same for AMX */
 };
 
-/* Where a plane's outputs begin: its first quadrant. */
+/* Returns the offset of a plane's outputs: its first quadrant. */
 INLINE size_t plane_at(const struct task *task, int sample, int plane)
 {
 	return (size_t)(sample * task->shape->outputs + plane) *
@@ -38,7 +38,7 @@ INLINE int plane_is_kept(const struct task *task, int sample, int plane)
 	return !keep || keep[sample * task->shape->outputs + plane];
 }
 
-/* Of a sample, or of any where they share the tail. */
+/* Returns 1 if the sample, or any that shares the tail, keeps the plane. */
 INLINE int plane_is_wanted(const struct task *task, int sample, int plane)
 {
 	if (sample != TAIL)
@@ -103,7 +103,7 @@ INLINE void tile_pool(const float *products, size_t stride,
 	}
 }
 
-/* The quadrants of one sample's tiles that are so many lanes of a vector. */
+/* Stores the quadrants of one sample's tiles, some lanes of a vector. */
 INLINE void lanes_store(float *out, uint8_t *winners, size_t tiles,
 			const vec *values, const lane_bytes *codes, int first,
 			int count)

@@ -12,10 +12,10 @@
  * the first cache while rows of U stream by; with the points inside of the loop
  * over blocks of rows, V streams, and a tenth is lost.
  *
- * Of the peak of a Xeon with two 512-bit FMA units, 32 planes i reach 88 % with
- * 8 rows x 3 vectors, 86 % with 8 x 2 and 60 % with 8 x 1, which is bound by
- * loads (97 % if nothing leaves the first cache; 12 x 2 needs more addresses
- * than there are registers and is slower). AVX2: 93 % with 6 x 2.
+ * 32 planes i reach 88 % of the peak of a Xeon with two 512-bit FMA units with
+ * 8 rows x 3 vectors, 86 % with 8 x 2 and 60 % with 8 x 1, bound by loads. 12 x
+ * 2 needs more addresses than there are registers and is slower. AVX2: 93 %
+ * with 6 x 2.
  */
 #include "backends/cpu/kernels/stem/stem_kernels.h"
 
@@ -57,7 +57,7 @@ INLINE void planes_add(int rows, int vectors, int count, const float **row,
 	}
 }
 
-/* rows x vectors, constants; places are those of the rows. */
+/* rows x vectors, constants; places: of the rows. */
 INLINE void tile_multiply(int rows, int vectors,
 			  const struct stem_product *product,
 			  const int *places, const float *data, float *to)

@@ -15,7 +15,7 @@ static int vector_of(const struct stem_lanes *lanes, int sample, int tile,
 	return lanes->group * lanes->main;
 }
 
-/* Column x of a row, among those of stem_direct_amx.h. */
+/* Returns column x of a row of stem_direct_amx.h's signs. */
 static uint8_t direct_sign(const struct stem_shape *shape, const uint8_t *signs,
 			   int sample, int plane, int y, int x)
 {

@@ -43,7 +43,7 @@
 
 #define AHEAD 4 /* of its use a place is loaded, in non-zeros */
 
-/* Floats of the planes between that the first cache holds beside the rest. */
+/* Floats of the planes between that the first cache holds with the rest. */
 #define STRIP_FLOATS 9216
 
 /* Sizes, and what is in the scratch. */
@@ -65,14 +65,15 @@ struct tile_strip {
 	int tile_row, tile_rows;
 };
 
-/* What a plane's strip passes back: count non-zero g and their places. */
+/* Gradients that a plane's strip passes back: count non-zero g and their
+ * places. */
 struct list {
 	int count;
 	int32_t *places;
 	float *g;
 };
 
-/* Of floats or int32_t, and a vector more that may be touched. */
+/* Takes count floats or int32_t, and a vector more that may be touched. */
 static void *array_take(float *scratch, size_t *used, int count)
 {
 	return scratch_take(scratch, used,
@@ -120,7 +121,8 @@ size_t VEC_NAME(stem_lists_scratch)(const struct stem_shape *shape)
 	return space_cut(&space, shape, NULL) / sizeof(float);
 }
 
-/* Where the quadrants of a strip's tiles begin in its planes: [4][tiles]. */
+/* Finds the offsets of the quadrants of a strip's tiles in its planes:
+ * [4][tiles]. */
 static void corners_place(const struct stem_shape *shape,
 			  const struct space *space)
 {

@@ -1,17 +1,18 @@
 /*
  * Winograd's F(4,3) in one dimension: 4 outputs of a window of 3 from 6 data
- * with 6 products (Lavin and Gray 2016, arXiv 1509.09308; Barabasz et al. 2018,
- * arXiv 1803.10986, on the choice of points). In two dimensions, each transform
- * is applied to the columns and then to the rows:
+ * with 6 products. Sources: Lavin and Gray 2016, arXiv 1509.09308; on the
+ * choice of points, Barabasz et al. 2018, arXiv 1803.10986. In two dimensions,
+ * each transform is applied to the columns and then to the rows:
  *
  *   Y = A^T [(G g G^T) . (B^T d B)] A
  *
- * The points are 0, +a, -a, +b, -b and infinity. Any a and b cost the same. The
- * rows of G for +-a and +-b are multiplied by a and b^2, and the columns of A^T
- * divided by them, which saves two multiplications there. a = 3/4 and b = 3/2,
- * whose squares are exact, had the smallest error of 26 pairs, on sums over 32
- * planes in float: 5e-7 (L2, relative; largest 6e-7 of the largest value). The
- * usual 1 and 2 have 1.0e-6 (2.3e-6), the direct sum 2.1e-7 (4.0e-7).
+ * The points are 0, +a, -a, +b, -b and infinity. All a and b have equal costs.
+ * The rows of G for +-a and +-b are multiplied by a and b^2, and the columns of
+ * A^T divided by them. This saves two multiplications in A^T. a = 3/4 and b =
+ * 3/2, with exact squares, had the smallest error of 26 pairs, on sums over 32
+ * planes in float. The error is 5e-7 (L2, relative; largest 6e-7 of the largest
+ * value). The usual 1 and 2 have 1.0e-6 (2.3e-6), the direct sum 2.1e-7
+ * (4.0e-7).
  *
  *         | a^2 b^2     0    -(a^2+b^2)     0       1   0 |   data, at 0
  *         |    0     -a b^2     -b^2        a       1   0 |   +a

@@ -14,7 +14,7 @@
  * channels. Tiles are numbered sample by sample, row by row in each. Points are
  * [point][tile][channel].
  *
- * The formulas are those of Lavin and Gray 2016, arXiv 1509.09308. They require
+ * The formulas are from Lavin and Gray 2016, arXiv 1509.09308. They require
  * stride 1 and windows of 3x3 to 5x5, square (asserted); padding, planes and
  * channels are free. Nothing is allocated, and nothing fails.
  */
