@@ -1,8 +1,9 @@
 /*
- * Kernels for CPU cores, as a list of solvers: a stem's convolutions, pooling,
- * ReLU and dropout of a few samples while they are in the cache, linear layers
- * over the batch without what dropout took, their update at once where no other
- * core wants the gradient; and whatever else a graph has.
+ * The cpu backend: a list of solvers with fused kernels. The stem's
+ * convolutions, pooling, ReLU and dropout run on a few samples while they are
+ * in the cache. Linear layers run on the batch and skip what dropout took; they
+ * update at once if no other core needs the gradient. Generic solvers compute
+ * every other layer.
  */
 #include <math.h>
 #include <stdio.h>
@@ -15,10 +16,10 @@
 
 extern const struct backend cpu_backend;
 
-/* It is no step: what comes before it ends with the logits. */
+/* It is no step: the step before it ends with the logits. */
 static const struct solver loss_solver = { .name = "loss", .kind = LAYER_LOSS };
 
-/* The most special ones first; behind them one for every kind of layer. */
+/* The most special solvers first, then one for every kind of layer. */
 static const struct solver *const solvers[] = {
 	&cpu_stem_solver.base,
 	&cpu_sparse_linear_solver.base,
@@ -77,9 +78,10 @@ static void cpu_free(struct program *program)
 	free(cpu);
 }
 
-/* Tiles are done with all multiplications before vectors are with Winograd's
- * few; and what is to round though nothing gains by it is left to gathered
- * products. */
+/*
+ * In bf16, AMX's tiles do all multiplications in less time than vectors do
+ * Winograd's few. With rounds_all, the indirect GEMM rounds every convolution.
+ */
 static int list_solvers(struct cpu_program *program,
 			const struct program_options *options)
 {
@@ -147,8 +149,8 @@ static int rounds_something(const struct cpu_program *program)
 	       program->kernels->has_tiles;
 }
 
-/* Steps and their places, but no arrays. Where no product is faster in bf16,
- * all are made so that can be. */
+/* Lays out steps and their places, but no arrays. If no product is faster in
+ * bf16, all products that can be are rounded. */
 static struct cpu_program *lay_out(struct device *device,
 				   const struct model *model,
 				   const struct program_options *options,
@@ -169,7 +171,7 @@ static struct cpu_program *lay_out(struct device *device,
 	return NULL;
 }
 
-/* With masks only, decisions of ReLUs take no room, and those of poolings are
+/* With masks_only, a ReLU's decisions take no memory, and a pooling's are
  * places. */
 static double cpu_sample_bytes(const struct model *model,
 			       const struct program_options *options)
@@ -199,7 +201,7 @@ static double cpu_sample_bytes(const struct model *model,
 	return bytes;
 }
 
-/* What is derived from the parameters is out of date. */
+/* Marks all that is derived from the parameters as out of date. */
 static void mark_moved(struct cpu_program *program)
 {
 	program->moved = program->moved_back = 1;
@@ -261,7 +263,7 @@ static int cpu_load(struct program *program, enum vector which, float *values,
 	return 0;
 }
 
-/* From [channel][row][column] to the layout of value, or back. */
+/* Copies from [channel][row][column] to the layout of value, or back. */
 static void copy_logits(const struct cpu_value *value, float *own, float *flat,
 			int to_own)
 {
@@ -295,7 +297,7 @@ static void losses(struct cpu_program *program, const struct cpu_pass *pass,
 	}
 }
 
-/* Forward and backward. The update is that of CPU_LEAVES_UPDATE, else NULL. */
+/* Runs forward and backward. update: with CPU_LEAVES_UPDATE, else NULL. */
 static void differentiate(struct cpu_program *program,
 			  const struct batch *batch, enum cpu_leaves leaves,
 			  const struct update *update)
@@ -334,7 +336,7 @@ static int cpu_unmap(struct program *program, enum vector which,
 	return host_unmap(program, which, err);
 }
 
-/* What the optimizer does not have is NULL. */
+/* State that the optimizer does not have is NULL. */
 static float *from_state(float *state, size_t from)
 {
 	return state ? state + from : NULL;
@@ -364,7 +366,7 @@ static int cpu_update(struct program *program, const struct update *update,
 	return 0;
 }
 
-/* Whether the gradients of all layers are what their update needs. */
+/* Returns 1 if the gradients of all layers are what their update needs. */
 static int updates_at_once(const struct cpu_program *cpu,
 			   const struct batch *batch)
 {

@@ -1,7 +1,5 @@
-/*
- * Cores that make the update of linear layers' weights together: the weight
- * gradients are never stored, and never exchanged.
- */
+/* Cores that update the weights of linear layers together, from sufficient
+ * factors: weight gradients are neither stored nor exchanged. */
 #include "backends/cpu/factors.h"
 
 #include <stdlib.h>
@@ -10,10 +8,10 @@
 #include "backends/contract/allocator.h"
 #include "backends/cpu/profile.h"
 
-/* What begins a layer's part of a core. */
+/* Beginning of a layer's part of a core. */
 struct header {
 	int count; /* samples of its last batch */
-	int drops; /* some of their blocks are dropped */
+	int drops; /* 1 = some of their blocks are dropped */
 };
 
 static size_t whole_lines(size_t bytes)
@@ -21,7 +19,7 @@ static size_t whole_lines(size_t bytes)
 	return (bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
 }
 
-/* From a place of a core's part on; returns the place behind it. */
+/* Lays out a layer at a place of a core's part; returns the place after it. */
 static size_t lay_out_layer(const struct cpu_program *program, size_t at,
 			    struct cpu_factors_layer *layer)
 {
@@ -39,8 +37,11 @@ static size_t lay_out_layer(const struct cpu_program *program, size_t at,
 	       whole_lines(batch * linear_inputs(shape) * sizeof(float));
 }
 
-/* Cores that have no memory in common get the parts of all others; else they
- * would get their slices of all gradients, and then all other weights. */
+/*
+ * Returns 1 if exchanging factors moves fewer bytes than gradients, without
+ * shared memory. Each core receives the parts of all others; else it would
+ * receive its slice of all gradients, and then all other weights.
+ */
 static int pays_apart(const struct cpu_program *program,
 		      struct linear_step *linear)
 {
@@ -52,7 +53,7 @@ static int pays_apart(const struct cpu_program *program,
 		       2 * sizeof(float) * linear_weights(linear);
 }
 
-/* Whether another layer has the same inputs: these are in one place. */
+/* Returns 1 if another layer has these inputs, which are in one place. */
 static int shares_inputs(const struct cpu_program *program,
 			 const struct linear_step *linear)
 {
@@ -65,9 +66,10 @@ static int shares_inputs(const struct cpu_program *program,
 }
 
 /*
- * Those that have blocks to divide among cores, and inputs that a step
- * computes: images are where the caller has them. A layer that is broken stores
- * a gradient that is wrong. With bf16 they are as with fp32.
+ * Returns 1 if cores can update the layer together. Its blocks are divided
+ * among cores, and a step must compute its inputs: images stay where the caller
+ * has them. A layer that is broken stores a wrong gradient. bf16 makes no
+ * difference.
  */
 static int fits(const struct cpu_program *program, struct linear_step *linear)
 {
@@ -149,7 +151,7 @@ size_t cpu_factors_place(struct cpu_program *program, size_t at)
 	return at;
 }
 
-/* Of the layer that wants most. */
+/* Allocates the largest scratch of a layer. */
 static void *allocate_scratch(const struct cpu_program *program)
 {
 	const struct cpu_factors_layer *layer = program->joint->layers;
@@ -237,7 +239,7 @@ void cpu_factors_backward(struct cpu_program *program,
 		part + layer->dz, program->scratch);
 }
 
-/* What a core has left, as the layer's kernels take it. */
+/* Returns a core's part in the form that the layer's kernels take. */
 static struct linear_part read_part(const struct cpu_factors *joint,
 				    const struct cpu_factors_layer *layer,
 				    int rank)
@@ -267,8 +269,8 @@ void cpu_factors_begin(struct cpu_program *program)
 		header_of(joint, l, joint->rank)->count = 0;
 }
 
-/* A step of a layer's blocks: of the own ones, or where cores are apart of
- * all. */
+/* Makes the step of a layer's blocks: of this core's, or of all if cores share
+ * no memory. */
 static void update_layer(struct cpu_program *program,
 			 struct cpu_factors_layer *layer,
 			 const struct update *update)

@@ -1,9 +1,9 @@
 /*
- * What several cores have in common to make the weight gradients of linear
- * layers together, and with them the update: each core for some blocks of a
- * layer's inputs, over the samples of all; or, where they have no memory in
- * common, each for all blocks. Of each core it has the layers' inputs, and what
- * their kernels leave of the gradients by their outputs.
+ * Update of linear layers by sufficient factors. Cores exchange a layer's
+ * inputs and output gradients (factors) instead of its weight gradient. With
+ * shared memory, each core updates some blocks of the layer's inputs, over the
+ * samples of all cores. Without it, each core receives all factors and updates
+ * all blocks.
  */
 #ifndef BACKENDS_CPU_FACTORS_H
 #define BACKENDS_CPU_FACTORS_H
@@ -17,20 +17,23 @@ struct linear_step {
 	struct cpu_step step;
 	struct linear_shape shape;
 	int relu, dropout;   /* rows, or CPU_NO_ROW */
-	size_t weight, bias; /* in the vectors */
-	size_t *places; /* [inputs, as in the model]: of the first output's
-			   weights, from weight on */
-	float *dx; /* [batch], where it is to be added to another gradient */
-	struct cpu_factors_layer *joint; /* NULL: a core updates it alone */
+	size_t weight, bias; /* offsets in the vectors */
+	/* [inputs, in the model's order]: offsets of the first output's weights
+	 * from weight */
+	size_t *places;
+	/* [batch], if dx is to be added to another gradient; else NULL */
+	float *dx;
+	struct cpu_factors_layer *joint; /* NULL = each core updates it alone */
 };
 
-/* Floats of its weights in the vectors. */
+/* Returns the floats of the weights in each vector. */
 static inline size_t linear_weights(const struct linear_step *linear)
 {
 	return (size_t)linear->shape.outputs * linear_inputs(&linear->shape);
 }
 
-/* [weights, bias] of its part of a vector; NULL of one that is not there. */
+/* Returns the layer's weights and bias in a vector; NULLs if the program lacks
+ * that vector. */
 static inline struct linear_values linear_values_of(
 	const struct cpu_program *program, const struct linear_step *linear,
 	enum vector which)
@@ -43,7 +46,7 @@ static inline struct linear_values linear_values_of(
 				       .bias = vector + linear->bias };
 }
 
-/* Parameters and their state. */
+/* Returns the parameters and the optimizer's state. */
 static inline struct linear_state linear_state(
 	const struct cpu_program *program, const struct linear_step *linear)
 {
@@ -55,41 +58,48 @@ static inline struct linear_state linear_state(
 	};
 }
 
-/* Of a layer. */
+/* A layer that cores update together. */
 struct cpu_factors_layer {
 	struct cpu_factors_layer *next;
 	struct linear_step *linear;
-	size_t head, keep, dz, in; /* places in a core's part */
+	size_t head, keep, dz, in; /* offsets in a core's part */
 	size_t updated; /* floats of each vector, in the last update */
 };
 
 struct cpu_factors {
 	struct cpu_factors_layer *layers;
 	int rank, size;
-	int apart;   /* no memory is common */
+	int apart;   /* 1 = cores share no memory */
 	size_t each; /* bytes of a core's part */
-	char *all;   /* [size][each]; owned where cores are apart */
+	char *all;   /* [size][each]; owned if apart */
 	struct linear_part *parts; /* [size] */
 	void *scratch;
 };
 
-/* Makes a layer one of those, and says so in linear->joint, where that fits.
- * -1: no memory. */
+/* Lets cores update the layer together and sets linear->joint, if that fits;
+ * otherwise does nothing. Returns 0, or -1 without memory. */
 int cpu_factors_add(struct cpu_program *program, struct linear_step *linear);
-void cpu_factors_close(struct cpu_program *program); /* without any, too */
-/* The layers' weights; returns the place behind them. */
+void cpu_factors_close(struct cpu_program *program); /* joint may be NULL */
+/* Places the layers' weights from at on; returns the place after them. */
 size_t cpu_factors_place(struct cpu_program *program, size_t at);
-/* Every core calls it at once: memory of all, the layers' inputs among it. */
+/*
+ * Allocates the factors of all cores and gives the layers' inputs their place
+ * there. Every core must call it at the same time. Returns 0, or -1 with err.
+ */
 int cpu_factors_share(struct cpu_program *program, struct error *err);
 
-/* The layer's own backward pass, but for what cores make together. */
+/*
+ * Runs the layer's backward pass, except for the part that cores do together.
+ */
 void cpu_factors_backward(struct cpu_program *program,
 			  const struct linear_step *linear,
 			  const struct linear_batch *batch,
 			  const struct linear_flow *flow);
-/* Before a gradient, which leaves nothing of a batch without samples. */
+/* Call before each gradient: a batch without samples then leaves no factors. */
 void cpu_factors_begin(struct cpu_program *program);
-/* Of what is behind program->reduced: see update of struct backend. */
+/*
+ * Updates the parameters after program->reduced: see update in struct backend.
+ */
 void cpu_factors_update(struct cpu_program *program,
 			const struct update *update);
 

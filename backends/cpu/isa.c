@@ -32,7 +32,7 @@ int cpu_is_tested_with(const char *name)
 	return !best;
 }
 
-/* A name that no build has would take all of them away. */
+/* A name that no build has would remove all of them. */
 static int check_test_isa(struct error *err)
 {
 	const char *best = getenv("BENCH_TEST_ISA");
@@ -83,12 +83,12 @@ static int has_bf16(void)
 const struct igemm_kernels *cpu_bf16_products(
 	const struct cpu_kernels *kernels)
 {
-	/* A lesser CPU than one with AMX has AVX-512 alone. */
+	/* A CPU below one with AMX has AVX-512 alone. */
 	return has_bf16() && cpu_is_tested_with("amx") ? kernels->igemm_bf16 :
 							 NULL;
 }
 
-/* The best build that has bf16 on this CPU, or NULL. */
+/* Returns the best build that supports bf16 on this CPU, or NULL. */
 static const struct cpu_kernels *find_bf16(void)
 {
 	for (size_t i = 0; cpu_builds[i]; i++)
@@ -135,7 +135,7 @@ const struct peak *cpu_peak(int index)
 			continue;
 		for (int p = 0; (peak = cpu_builds[i]->peak(p)); p++) {
 			reads |= peak->reads;
-			/* The widest vectors read best. */
+			/* The widest vectors read fastest. */
 			if (!(peak->reads && others_read) && !index--)
 				return peak;
 		}
@@ -145,11 +145,13 @@ const struct peak *cpu_peak(int index)
 }
 
 #if defined(__x86_64__) && defined(__linux__)
-/* Of leaf 7, register edx (Intel's manual of the architecture, 3.3 CPUID). */
+/*
+ * Bits of leaf 7, register edx (Intel's manual of the architecture, 3.3 CPUID).
+ */
 #define AMX_BF16 (1u << 22)
 #define AMX_TILE (1u << 24)
 
-/* Of arch_prctl(2): asks for a part of the state that a thread may have. */
+/* arch_prctl(2): requests a part of the state that a thread may have. */
 #define REQUEST_PERMISSION 0x1023
 #define TILE_DATA 18
 

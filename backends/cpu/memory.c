@@ -1,6 +1,6 @@
 #include "backends/cpu/memory.h"
 
-/* The row that a step ends with. */
+/* Returns the last row of a step. */
 static int last_of(const struct plan *plan, int s)
 {
 	return plan->steps[s].first + plan->steps[s].length - 1;
@@ -23,8 +23,8 @@ static int work_reads_values(const struct plan *plan, int s)
 	return solver->work_reads_values;
 }
 
-/* What is between a value's pixels is 0 from the beginning, and what work()
- * reads has to be there still: nobody else may write to either. */
+/* Returns 1 if no other value may use the memory: gaps between pixels are 0
+ * from the beginning, and values that work() reads must persist. */
 static int is_apart(const struct cpu_program *program, int s)
 {
 	const struct plan *plan = &program->host.plan;

@@ -1,6 +1,5 @@
 /*
- * The work of an iteration, part by part, from shapes and from what the last
- * gradient has left.
+ * Work of an iteration, part by part, from shapes and from the last gradient.
  */
 #include "backends/cpu/profile.h"
 
@@ -73,8 +72,8 @@ static double choices_of(const struct cpu_program *program)
 	return sum;
 }
 
-/* Floats that are read and written when parameters have changed: about twice
- * those of steps that derive something from them. */
+/* Returns the floats read and written when parameters have changed: about twice
+ * the floats of steps that derive something from them. */
 static double refreshed(const struct cpu_program *program)
 {
 	double sum = 0;
@@ -85,7 +84,7 @@ static double refreshed(const struct cpu_program *program)
 	return sum;
 }
 
-/* What multiplies nothing, as far as we count. */
+/* Fills the parts without multiplications, as far as they are counted. */
 static void profile_others(const struct cpu_program *program,
 			   struct profile_part *parts)
 {
@@ -94,7 +93,7 @@ static void profile_others(const struct cpu_program *program,
 		work_samples(program) * model_classes(base->model);
 	const size_t all = program->leaves == CPU_LEAVES_PARTS ? base->reduced :
 								 base->length;
-	/* Steps that update at once store theirs. */
+	/* Steps that update at once overwrite theirs. */
 	const double zeroed = program->host.batch_count ?
 				      (double)program->eager : (double)all;
 	const struct {

@@ -1,7 +1,5 @@
-/*
- * A program of the cpu backend: steps in the order of the plan's, what lies
- * between them, and where the parameters of each are.
- */
+/* A program of the cpu backend: steps in the plan's order, the values between
+ * them, and the places of their parameters. */
 #ifndef BACKENDS_CPU_PROGRAM_H
 #define BACKENDS_CPU_PROGRAM_H
 
@@ -10,11 +8,11 @@
 #include "backends/host/host.h"
 #include "backends/host/storage.h"
 
-/* What a pass back leaves of the gradient of what can be updated at once. */
+/* Result of a backward pass for the parameters that can be updated at once. */
 enum cpu_leaves {
-	CPU_LEAVES_GRADIENT, /* the gradient */
-	CPU_LEAVES_UPDATE,   /* nothing: steps have made their update */
-	CPU_LEAVES_PARTS     /* of joint layers, what cores make it of */
+	CPU_LEAVES_GRADIENT, /* their gradient */
+	CPU_LEAVES_UPDATE,   /* the update is made; no gradient */
+	CPU_LEAVES_PARTS     /* for joint layers, factors of the update */
 };
 
 struct cpu_factors;
@@ -24,65 +22,75 @@ struct cpu_factors;
 struct cpu_program {
 	struct host_program host;
 	const struct cpu_kernels *kernels;
-	const struct solver *solvers[CPU_MOST_SOLVERS]; /* the plan's choice */
+	const struct solver *solvers[CPU_MOST_SOLVERS]; /* the plan's choices */
 	int count;
 	struct cpu_step *steps[MODEL_MAX_LAYERS];
-	struct cpu_value images, values[MODEL_MAX_LAYERS]; /* by rows */
-	/* The images in the common layout, if a step wants them so. */
+	struct cpu_value images, values[MODEL_MAX_LAYERS]; /* outputs of rows */
+	/* The images in the common layout, if a step needs that. */
 	struct cpu_value common_images;
 	int wants_common;
-	char *memory;	   /* of values, but of those that are lent */
+	char *memory;	   /* of values that are not lent */
 	float *logits;	   /* of a sample, in the contract's order */
 	void *scratch;	   /* of the largest step */
-	int moved;	   /* parameters, since refresh forward ... */
-	int moved_back;	   /* ... and with training */
+	int moved;	   /* 1 = parameters changed since the last refresh */
+	int moved_back;	   /* 1 = changed since the last refresh for training */
 	size_t updated;	   /* floats of each vector, since the last gradient */
-	/* Floats of the vectors before those that can be updated at once. */
+	/*
+	 * Floats at the front of the vectors whose steps do not update at once.
+	 */
 	size_t eager;
 	enum cpu_leaves leaves; /* of the last gradient */
-	struct cpu_factors *joint; /* NULL: a core updates all it has alone */
-	/* What is rounded, for solvers that leave what they make in their
-	 * step's values; and the parameters as products take them: a copy
-	 * where these alone are rounded, else VECTOR_PARAMETERS. */
+	struct cpu_factors *joint; /* NULL = no weights are updated together */
+	/* Rows whose stored values are rounded; and the parameters that
+	 * products read: in fp16 a rounded copy, else VECTOR_PARAMETERS. */
 	struct storage storage;
 	float *parameters;
-	unsigned char rounds[MODEL_MAX_LAYERS]; /* as struct program says */
-	int rounds_all; /* whatever can be, as nothing is faster so */
-	int rounds_forward; /* whether a layer does that has no such mark */
-	float *rounded_images; /* NULL: they are taken as they come */
+	/* enum rounds of each row, for struct program */
+	unsigned char rounds[MODEL_MAX_LAYERS];
+	/* 1 = round all products that can be, since none is faster rounded */
+	int rounds_all;
+	/* 1 = a layer without a mark in rounds rounds in forward */
+	int rounds_forward;
+	float *rounded_images; /* NULL = images are used as they are */
 };
 
-/* Whether factors are rounded to bf16 where kernels have AMX's tiles. */
+/* Returns 1 if factors are rounded to bf16 and the kernels have AMX's tiles. */
 int cpu_multiplies_tiles(const struct cpu_program *program);
-/* The first row of a step rounds what struct program says. */
+/* Records in struct program how the step that begins at row rounds. */
 void cpu_tell_rounding(struct cpu_program *program, int row,
 		       enum rounds rounding);
-/* The products of bf16 whose factors may be rounded before, as in inference
- * weights and what is between two of them are; else NULL. */
+/* Returns the bf16 kernels that take factors rounded in advance, as weights and
+ * values are in inference; else NULL. */
 const struct igemm_kernels *cpu_packed_products(
 	const struct cpu_program *program);
 
-/* Steps from the plan; what each solver makes of them, places in the vectors:
- * length is that of one. */
+/*
+ * Makes the plan's steps, lets each solver lay its step out, and places their
+ * parameters. Sets length to the floats of a vector. Returns 0, or -1 without
+ * memory.
+ */
 int cpu_lay_out(struct cpu_program *program, size_t *length);
-/* All arrays of a program that is laid out, vectors aside. */
+/* Allocates all arrays of a program that is laid out, except the vectors.
+ * Returns 0, or -1 without memory. */
 int cpu_allocate_arrays(struct cpu_program *program);
-/* Bytes of the large ones: values, images in other forms, scratch, what steps
- * have of their own. */
+/* Returns the bytes of the large arrays: values, other forms of the images,
+ * scratch, and the steps' own. */
 double cpu_array_bytes(const struct cpu_program *program);
 void cpu_release_steps(struct cpu_program *program);
 
-/* All parameters, to the vectors' own order or from it. */
+/* Copies all parameters from flat, the contract's order, to own, the program's
+ * (to_own), or back. */
 void cpu_copy_parameters(const struct cpu_program *program, float *own,
 			 float *flat, int to_own);
 
 void cpu_forward(struct cpu_program *program, const struct cpu_pass *pass);
-/* After that of the whole batch, and the gradient of the logits. */
+/* Requires cpu_forward() on the whole batch, and the gradient of the logits. */
 void cpu_backward(struct cpu_program *program, const struct cpu_pass *pass);
 
-/* What a row puts out; MODEL_IMAGES are a row, too. */
+/* Returns a row's output; MODEL_IMAGES is a row, too. */
 struct cpu_value *cpu_value_of(struct cpu_program *program, int row);
-/* The same where it has to be in the common layout; for lay_out. */
+/* Returns a row's output in the common layout; for lay_out, which may request a
+ * copy of the images. */
 struct cpu_value *cpu_common_value(struct cpu_program *program, int row);
 
 static inline const struct node *cpu_node(const struct cpu_program *program,
@@ -91,12 +99,16 @@ static inline const struct node *cpu_node(const struct cpu_program *program,
 	return &program->host.graph.nodes[row];
 }
 
-/* The step's row of a kind, or CPU_NO_ROW; LAYER_DROPOUT is either dropout. */
+/* Returns the step's row of a kind, or CPU_NO_ROW; LAYER_DROPOUT finds either
+ * dropout. */
 int cpu_row_of(const struct cpu_program *program, const struct cpu_step *step,
 	       enum layer_kind kind);
 
-/* Whether a dropout's row, or CPU_NO_ROW, drops anything; its choices, by
- * samples of the last gradient, and what those that are kept grow by. */
+/*
+ * Returns 1 if the dropout at row drops anything; row may be CPU_NO_ROW. The
+ * functions below return its choices for the last gradient's samples, and the
+ * factor of kept values.
+ */
 int cpu_drops(const struct cpu_program *program, int row);
 static inline const uint8_t *cpu_choices(const struct cpu_program *program,
 					 int row)
@@ -112,7 +124,7 @@ static inline int cpu_drops_planes(const struct cpu_program *program, int row)
 	return cpu_node(program, row)->layer->kind == LAYER_DROPOUT2D;
 }
 
-/* Decisions of a ReLU in the last gradient, from what it puts out. */
+/* Computes a ReLU's decisions in the last gradient from its output. */
 void cpu_decide_relu(const struct cpu_program *program,
 		     const struct cpu_value *value, uint8_t *values);
 

@@ -1,7 +1,7 @@
 /*
- * A step of a program, and the solver that computes it: only a solver knows
- * what its step is, and where it stands among the others. The solvers are in
- * solvers/, and their list, the most special ones first, in cpu.c.
+ * A step of a program, and the solver that computes it. Only a solver accesses
+ * its own kind of step. The solvers are in solvers/; cpu.c lists them, the most
+ * special ones first.
  */
 #ifndef BACKENDS_CPU_SOLVER_H
 #define BACKENDS_CPU_SOLVER_H
@@ -12,71 +12,74 @@
 
 struct cpu_program;
 
-/* Samples first .. first + count of a batch, into places 0 .. count. A
- * gradient's are those of the whole batch. */
+/* Samples first .. first + count - 1 of a batch, stored at 0 .. count - 1 of
+ * the values. A gradient's pass is the whole batch. */
 struct cpu_pass {
 	const struct batch *batch;
 	int first, count;
 	int training;
-	/* Backward: the update that steps which can make it at once. */
+	/* Backward: the update to make at once; NULL = none. */
 	const struct update *update;
 };
 
-/* First member of what a solver keeps of a step. */
+/* First member of a solver's data of a step. */
 struct cpu_step {
 	const struct cpu_solver *solver;
 	int index;	 /* among the program's steps */
 	int first, last; /* rows */
-	size_t at;	 /* place of its parameters in the vectors ... */
-	size_t length;	 /* ... and how many floats they are, gaps included */
-	size_t scratch;	 /* bytes that it wants of the program's */
-	size_t own;	 /* bytes of its tables, of copies of the batch, and of
-			  * packed weights */
-	int can_round;	 /* set by lay_out: it can put out->rounded out */
+	size_t at;	 /* offset of its parameters in the vectors */
+	size_t length;	 /* floats of its parameters, gaps included */
+	size_t scratch;	 /* bytes that it needs of the program's scratch */
+	/* bytes of its tables, copies of the batch and packed weights */
+	size_t own;
+	int can_round;	 /* 1 = it can store out->rounded; set by lay_out */
 	struct cpu_value *in, *out; /* of the first row, and of the last */
 };
 
-/*
- * A solver's functions; those that are not needed may be NULL. All of them are
- * called in the order of steps, but for backward.
- */
+/* A solver's functions; unneeded ones may be NULL. They are called in the order
+ * of steps, backward in reverse. */
 struct cpu_solver {
 	struct solver base;
-	size_t size; /* of what it keeps of a step, all 0 */
-	int updates_at_once; /* backward makes the update, where there is one */
-	/* work() reads in, out and dy: nothing else may use their memory. */
+	size_t size; /* of its data of a step, zeroed */
+	int updates_at_once; /* 1 = backward makes pass->update */
+	/* 1 = work() reads in, out and dy, so nothing else may use their
+	 * memory. */
 	int work_reads_values;
 
-	/* Sets length, scratch and whatever follows from shapes; finds in,
-	 * counts itself in in->rounding if it would round that, and changes out
-	 * where it is not to be of the common layout. -1: no memory. Then, at
-	 * being set, its parameters have their place. */
+	/*
+	 * Sets length, scratch and all that follows from shapes. Finds in, adds
+	 * 1 to in->rounding if it would round in, and changes out if its layout
+	 * is not the common one. Returns -1 without memory. place() follows
+	 * when at is set.
+	 */
 	int (*lay_out)(struct cpu_program *program, struct cpu_step *step);
 	void (*place)(struct cpu_program *program, struct cpu_step *step);
-	/* Arrays over the batch. -1: no memory. */
+	/* Allocates arrays over the batch; returns -1 without memory. */
 	int (*allocate)(struct cpu_program *program, struct cpu_step *step);
 	void (*release)(struct cpu_step *step);
 
-	/* Copies each of its parameters: to own from flat, or back. */
+	/* Copies each of its parameters: from flat to own (to_own), or back. */
 	void (*copy)(const struct cpu_program *program,
 		     const struct cpu_step *step, float *own, float *flat,
 		     int to_own);
-	/* After a change of the parameters, before forward; training: and
-	 * backward. */
+	/* Derives data from changed parameters, before forward; training: for
+	 * backward as well. */
 	void (*refresh)(struct cpu_program *program, struct cpu_step *step,
 			int training);
 
 	void (*forward)(struct cpu_program *program, struct cpu_step *step,
 			const struct cpu_pass *pass);
-	/* From dy, the gradient by out, which it may change, to dx, that by in
-	 * (stored or added, as the graph says), and the gradient by parameters:
-	 * added to what is 0 before or, where it updates at once, stored. Not
-	 * called where dy is not wanted. */
+	/*
+	 * Computes dx, the gradient of in, from dy, the gradient of out. dx is
+	 * stored or added, as the graph says; dy may be overwritten. Also
+	 * computes the gradient of the parameters: added to zeros, or stored if
+	 * it updates at once. Not called if dy is not needed.
+	 */
 	void (*backward)(struct cpu_program *program, struct cpu_step *step,
 			 const struct cpu_pass *pass);
 
-	/* After forward in training: decisions of a ReLU or max pooling among
-	 * its rows, in the contract's order. */
+	/* After forward in training: stores the decisions of a ReLU or max
+	 * pooling at row, in the contract's order. */
 	void (*decide)(const struct cpu_program *program,
 		       const struct cpu_step *step, int row, uint8_t *values);
 	/* Fills the parts of the step; see profile.h. */

@@ -88,8 +88,8 @@ static size_t whole_lines(size_t count)
 	return (count + UPDATE_LINE - 1) / UPDATE_LINE * UPDATE_LINE;
 }
 
-/* Those of steps that update at once, or of the others; returns the place
- * behind them. */
+/* Places the parameters of steps that update at once, or of the others; returns
+ * the place after them. */
 static size_t place_parameters(struct cpu_program *program, int at_once,
 			       size_t at)
 {
@@ -106,7 +106,7 @@ static size_t place_parameters(struct cpu_program *program, int at_once,
 	return at;
 }
 
-/* What all readers would round, if it can be put out so. */
+/* Rounds values that all readers would round, if the step can store them so. */
 static void choose_rounded(struct cpu_program *program)
 {
 	for (int s = 0; s < program->count; s++) {
@@ -118,7 +118,7 @@ static void choose_rounded(struct cpu_program *program)
 	}
 }
 
-/* The weights that cores update together come last, from a whole line on. */
+/* Weights that cores update together come last and begin a line. */
 int cpu_lay_out(struct cpu_program *program, size_t *length)
 {
 	const struct plan *plan = &program->host.plan;
@@ -185,7 +185,7 @@ static size_t rounded_images_bytes(const struct cpu_program *program)
 	       program->images.size * sizeof(float);
 }
 
-/* Of the step that wants most. */
+/* Returns the scratch of the step that needs most. */
 static size_t scratch_bytes(const struct cpu_program *program)
 {
 	size_t most = 0;
@@ -334,7 +334,7 @@ static void bring_images(struct cpu_program *program,
 		      count);
 }
 
-/* What is stored for a row; values are out, or the gradient. */
+/* Rounds a row's stored output or gradient. */
 static void round_row(const struct cpu_program *program, int row, float *values,
 		      int count)
 {
@@ -345,14 +345,14 @@ static void round_row(const struct cpu_program *program, int row, float *values,
 			      (size_t)count * program->values[row].size);
 }
 
-/* The gradient by what a row gives. */
+/* Rounds the gradient of a row's output. */
 static void round_gradient(const struct cpu_program *program, int row,
 			   int count)
 {
 	round_row(program, row, program->values[row].gradient, count);
 }
 
-/* Before what they are seen in makes room for others. */
+/* Stores decisions before the memory of their values is reused. */
 static void decide(struct cpu_program *program, const struct cpu_step *step)
 {
 	for (int row = step->first; row <= step->last; row++) {
@@ -386,7 +386,7 @@ void cpu_forward(struct cpu_program *program, const struct cpu_pass *pass)
 	}
 }
 
-/* The gradient is rounded by steps, and of the loss alone. */
+/* Rounds each step's gradient and divides it by the loss scale. */
 static void end_gradient(struct cpu_program *program,
 			 const struct batch *batch)
 {
@@ -409,14 +409,15 @@ static void end_gradient(struct cpu_program *program,
 			      program->host.base.buffers);
 }
 
-/* Behind the last gradient of a step before s all are complete. */
+/* Reports that gradients from some place on are complete: those places follow
+ * all parameters of steps before s. */
 static void tell_complete(const struct cpu_program *program, int s)
 {
 	struct gradient_watcher *watcher = program->host.base.watcher;
 	const size_t reduced = program->host.base.reduced;
 	size_t from = 0;
 
-	/* What is rounded is so at the end. */
+	/* Gradients that are rounded are complete only at the end. */
 	if (!watcher || precision_rounds(program->storage.precision))
 		return;
 	for (int t = 0; t < s; t++) {

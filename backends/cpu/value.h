@@ -1,13 +1,12 @@
 /*
- * What lies between the steps of a program: what a row puts out, and the
- * gradient of the loss by it.
+ * A value between the steps of a program: a row's output, and the gradient of
+ * the loss by it.
  *
- * The common layout is channels-last, [sample][row][column][channel]. From
- * pixel to pixel it is a whole number of vectors of CPU_LANES, what is too much
- * of it being 0; planes of one pixel are without gaps, so that linear layers
- * have [sample][output]. Images come as the contract has them, [sample]
- * [channel][row][column], and so do the planes that a stem hands to a linear
- * layer, but for the order of pixels.
+ * The common layout is channels-last, [sample][row][column][channel]. A pixel
+ * is a whole number of vectors of CPU_LANES, padded with 0. Planes of one pixel
+ * have no gaps, so that linear layers have [sample][output]. Images have the
+ * contract's layout, [sample][channel][row][column]. The planes from a stem to
+ * a linear layer have that as well, with another order of pixels.
  */
 #ifndef BACKENDS_CPU_VALUE_H
 #define BACKENDS_CPU_VALUE_H
@@ -23,26 +22,29 @@ struct norm_moments;
 
 struct cpu_value {
 	struct shape shape;
-	int by_channel, by_pixel; /* floats from one to the next */
-	const int *places;  /* of each pixel; NULL: in their order */
+	/* floats from channel to channel and from pixel to pixel */
+	int by_channel, by_pixel;
+	const int *places;  /* place of each pixel; NULL = row by row */
 	size_t size;	    /* floats of a sample, gaps included */
 	float *out;	    /* [batch][size] */
-	/* In inference, where all who read it would round it to bf16: it is
-	 * here alone, [batch][size], and out is no more than what the last row
-	 * adds to. Else NULL. */
+	/*
+	 * bf16 output in inference, [batch][size], if every reader would round
+	 * it. out then holds only the value that the last row adds to. NULL =
+	 * fp32 in out.
+	 */
 	uint16_t *rounded;
 	int is_rounded;
-	int rounding; /* of the row's readers, so many round it */
-	float *gradient;    /* [batch][size]; NULL: not wanted */
-	int out_is_lent;    /* it has memory already */
-	/* A ReLU put it out, and who writes the gradient leaves 0 in it where
-	 * that ReLU lets none pass. */
+	int rounding; /* number of the row's readers that round it */
+	float *gradient;    /* [batch][size]; NULL = not needed */
+	int out_is_lent;    /* 1 = out points to memory of others */
+	/* 1 = the output is a ReLU's, and whoever writes the gradient stores 0
+	 * where that ReLU passes none. */
 	int gradient_passed;
-	/* A 2d dropout: planes that it drops may hold anything. Or
+	/* Row of a 2d dropout, whose dropped planes may hold anything; or
 	 * CPU_NO_ROW. */
 	int dropped_by;
-	/* What a batch norm that trains wants of out: whoever computes out may
-	 * add all of its rows, as the common layout has them. Or NULL. */
+	/* Moments for a batch norm that trains on out; the step that computes
+	 * out may add all of its rows, in the common layout. NULL = none. */
 	struct norm_moments *moments;
 };
 
@@ -56,7 +58,7 @@ static inline int cpu_is_common(const struct cpu_value *value)
 	return value->by_channel == 1;
 }
 
-/* Place of a channel's pixel in a sample. */
+/* Returns the offset of a channel's pixel in a sample. */
 static inline size_t cpu_value_at(const struct cpu_value *value, int channel,
 				  int pixel)
 {
@@ -66,11 +68,11 @@ static inline size_t cpu_value_at(const struct cpu_value *value, int channel,
 	       (size_t)place * (size_t)value->by_pixel;
 }
 
-/* In the common layout, and in the contract's. */
+/* Return a value without memory, in the common layout or the images'. */
 struct cpu_value cpu_value_common(struct shape shape);
 struct cpu_value cpu_value_images(struct shape shape);
 
-/* Copies count samples; to has no gaps, or 0 in them. */
+/* Copies count samples; to must have no gaps, or 0 in them. */
 void cpu_value_copy(const struct cpu_value *from, const float *values,
 		    int count, const struct cpu_value *to, float *copies);
 

@@ -1,14 +1,14 @@
 /*
  * Batch norm (Ioffe and Szegedy 2015, arXiv 1502.03167), with the addition and
- * the ReLU behind it: by the statistics of the batch in a gradient, which the
- * running ones take a tenth of; by these in an evaluation.
+ * the ReLU after it. Training uses the batch's statistics and adds a tenth of
+ * them to the running ones; an evaluation uses the running ones.
  *
  *   y = (x - mean) weight / deviation + bias
  *   dx = weight / deviation (dy - mean of dy
  *        - (x - mean) / deviation^2 * mean of dy (x - mean))
  *
- * What the addition's other input adds to y has dy as its gradient. Sums of x
- * are part of the step that computes it, where that adds them.
+ * The gradient of the addition's other input is dy. The step that computes x
+ * may add the sums of x.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -19,17 +19,17 @@
 struct norm_step {
 	struct cpu_step step;
 	int add, relu;		 /* rows, or CPU_NO_ROW */
-	struct cpu_value *other; /* what is added, or NULL */
+	struct cpu_value *other; /* addend, or NULL */
 	int channels;
-	size_t weight, bias; /* in the vectors */
+	size_t weight, bias; /* offsets in the vectors */
 	double *sums;	     /* [2][channels] */
-	struct norm_moments moments; /* in sums and mean */
-	float *mean, *scale; /* [channels]; weight / deviation */
+	struct norm_moments moments; /* arrays in sums and mean */
+	float *mean, *scale; /* [channels]; scale = weight / deviation */
 	float *deviation;    /* of the last gradient */
-	float *terms;	     /* [2][channels], of dx */
+	float *terms;	     /* [2][channels], terms of dx */
 };
 
-/* Where rows are rounded, each of them is. */
+/* If rows are rounded, each is a step, to be rounded by itself. */
 static int takes(const struct graph *graph, int first,
 		 const struct program_options *options, const char **why)
 {
@@ -67,7 +67,8 @@ static int lay_out(struct cpu_program *program, struct cpu_step *step)
 		.sum = norm->sums,
 		.square = norm->sums + channels,
 	};
-	/* Where values are rounded, that is behind whoever computes them. */
+	/* Values that are rounded are so only after the step that computes
+	 * them. */
 	if (!precision_rounds(program->host.base.options.precision))
 		step->in->moments = &norm->moments;
 	return 0;
@@ -119,8 +120,8 @@ static struct norm_rows rows_of(const struct cpu_step *step, int count)
 	};
 }
 
-/* Mean and biased variance of the batch take the place of its moments, which
- * are added here unless whoever computed it has done so. */
+/* Replaces the batch's moments by its mean and biased variance. Adds the
+ * moments here unless the step that computed x did. */
 static void find_moments(const struct cpu_program *program,
 			 struct norm_step *norm, const struct norm_rows *rows)
 {
@@ -142,7 +143,8 @@ static void find_moments(const struct cpu_program *program,
 	moments->rows = 0;
 }
 
-/* Of the batch, added to the running ones, or those. */
+/* Finds the batch's statistics and adds them to the running ones, or uses
+ * those. */
 static void find_statistics(struct cpu_program *program, struct norm_step *norm,
 			    const struct norm_rows *rows, int training)
 {
@@ -195,7 +197,7 @@ static void forward(struct cpu_program *program, struct cpu_step *step,
 				       step->out->out);
 }
 
-/* Of the parameters; finds what dx has of them. */
+/* Computes the parameters' gradients, and the terms that dx needs of them. */
 static void find_gradients(struct cpu_program *program, struct norm_step *norm,
 			   int rows)
 {
@@ -214,7 +216,7 @@ static void find_gradients(struct cpu_program *program, struct norm_step *norm,
 	}
 }
 
-/* The gradient by what is added, where it has not taken dy's place. */
+/* Passes dy to the addend's gradient, unless both share memory. */
 static void pass_to_other(const struct cpu_program *program,
 			  const struct norm_step *norm, int count)
 {
@@ -235,7 +237,7 @@ static void pass_to_other(const struct cpu_program *program,
 		       floats * sizeof(float));
 }
 
-/* A ReLU of what is not added to is found again from x: reading what it put out
+/* Without an addition, the ReLU's output is computed again from x: reading it
  * would cost more. */
 static void backward(struct cpu_program *program, struct cpu_step *step,
 		     const struct cpu_pass *pass)

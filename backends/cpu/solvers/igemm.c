@@ -1,8 +1,7 @@
 /*
- * A convolution of any window, stride and padding, and a linear layer, with
- * what is behind it: by gathered products (igemm.h), which leave nothing out.
- * A linear layer is a convolution of one pixel, whose channels are all values
- * of its input.
+ * Convolutions of any window, stride and padding, and linear layers, with the
+ * rows after them, by an indirect GEMM without skipped work. A linear layer is
+ * a convolution of one pixel whose channels are all its inputs.
  */
 #include "backends/cpu/solvers/igemm.h"
 
@@ -40,9 +39,11 @@ static int takes_linear(const struct graph *graph, int first,
 	return plan_chain(graph, first, kinds, 2);
 }
 
-/* Packing factors in pairs costs as much as it saves where few rows share a
- * weight, or few outputs a row; and, without AMX, where what is packed at once
- * is short. */
+/*
+ * Returns 1 if bf16 pays. Packing factors in pairs costs as much as it saves if
+ * few rows share a weight or few outputs a row. Without AMX it also does if the
+ * packed runs are short.
+ */
 static int pays_in_bf16(const struct cpu_program *program,
 			const struct node *node)
 {
@@ -57,7 +58,7 @@ static int pays_in_bf16(const struct cpu_program *program,
 		node->layer->window * node->in.channels >= LEAST_RUN);
 }
 
-/* Factors of a step that are rounded. */
+/* Lays out rounded factors. */
 static void round_factors(struct cpu_program *program,
 			  struct igemm_step *igemm)
 {
@@ -101,8 +102,8 @@ void igemm_lay_out_parameters(struct cpu_program *program,
 			     sizeof(float);
 }
 
-/* Few channels are joined, and whatever is not channels-last already; but not
- * with more padding than a place can be counted in. */
+/* Returns 1 if the input is joined: few channels, or not channels-last. Its
+ * padding must not exceed an offset's range. */
 static int joins(const struct cpu_step *step, const struct node *node)
 {
 	const double around = 2. * node->layer->pad;
@@ -218,7 +219,7 @@ void igemm_release(struct cpu_step *step)
 	free(igemm->rounded);
 }
 
-/* count neighbours of flat, each own_stride floats behind the last one. */
+/* Copies count values of flat, which are own_stride floats apart in own. */
 static float *copy_run(float *own, size_t own_stride, float *flat, int count,
 		       int to_own)
 {
@@ -287,7 +288,7 @@ void igemm_copy_conv(const struct cpu_program *program,
 	}
 }
 
-/* The layer's own order of its inputs, among those of the step before. */
+/* Copies weights from the layer's order of inputs to the layout of in. */
 static void copy_linear(const struct cpu_program *program,
 			const struct cpu_step *step, float *own, float *flat,
 			int to_own)
@@ -348,7 +349,7 @@ void igemm_join(const struct igemm_step *igemm, int count)
 	}
 }
 
-/* Where memory is planned well it is there already. */
+/* Planned memory usually has the addend there already. */
 void igemm_bring_other(const struct igemm_step *igemm, int count)
 {
 	const struct cpu_value *other = igemm->other, *out = igemm->step.out;
@@ -380,7 +381,7 @@ void igemm_add_moments(void *moments, const float *out, int rows)
 	is->kernels->add_moments(&added, out, is->value->moments);
 }
 
-/* Weights that are rounded once for many passes. */
+/* Rounds weights once for many passes. */
 static void refresh(struct cpu_program *program, struct cpu_step *step,
 		    int training)
 {
@@ -434,8 +435,8 @@ static void forward(struct cpu_program *program, struct cpu_step *step,
 	multiply(program, igemm, &batch, &end);
 }
 
-/* The gradient by out, which ReLU made, becomes 0 where out is. A NaN is not at
- * most 0: it passes, and so does the gradient by it. */
+/* Sets the gradient of a ReLU's output to 0 where the output is. A NaN fails
+ * the comparison: it passes, and so does its gradient. */
 static void stop_gradient(const float *restrict out, size_t count,
 			  float *restrict dy)
 {
@@ -494,7 +495,7 @@ void igemm_decide(const struct cpu_program *program,
 	cpu_decide_relu(program, step->out, values);
 }
 
-/* Multiply-adds of a product, padding of planes among them. */
+/* Returns the multiply-adds of a product, padding of planes included. */
 static double products(const struct igemm *igemm)
 {
 	return (double)igemm->pixels * igemm->taps * igemm->depth *
@@ -524,7 +525,7 @@ void igemm_work(const struct cpu_program *program, const struct cpu_step *step,
 	if (node->wants_dx) {
 		part.dense *= 2;
 		part.done += count * back;
-		/* For dx weights are transposed. */
+		/* dx needs transposed weights. */
 		part.bytes += WORK_FLOAT * (in + 2 * weights);
 	}
 	part.bytes += WORK_FLOAT * weights;
@@ -540,7 +541,7 @@ static void work(const struct cpu_program *program,
 
 	for (int c = 0; c < conv->class_count; c++)
 		back += products(&conv->classes[c].igemm);
-	/* Between the places of a window there is padding. */
+	/* The outputs have padding between the places of a window. */
 	if (conv->adds_windows)
 		back = (double)conv->forward.pixels * conv->window *
 		       conv->window * conv->in.channels * conv->out.channels;

@@ -1,5 +1,5 @@
-/* A convolution or linear layer whose parameters are those of a gathered
- * product (kernels/igemm.h), for the solvers that compute one. */
+/* A step that is a convolution or linear layer with the parameters of an
+ * indirect GEMM (kernels/igemm/igemm.h), for the solvers that compute one. */
 #ifndef BACKENDS_CPU_SOLVERS_IGEMM_H
 #define BACKENDS_CPU_SOLVERS_IGEMM_H
 
@@ -10,23 +10,24 @@ struct igemm_step {
 	struct cpu_step step;
 	struct igemm_conv conv;
 	const struct igemm_kernels *kernels; /* of its own products */
-	size_t weight, bias; /* in the vectors; bias without one, too */
+	/* offsets in the vectors; bias also if the layer has none */
+	size_t weight, bias;
 	int relu;	     /* row, or CPU_NO_ROW */
-	struct cpu_value *other; /* what is added to a convolution, or NULL */
-	float *joined;	     /* [batch], copies: of a conv that is joined, or
-			      * folded */
-	/* In inference, where factors are rounded: the weights, and copies that
-	 * are joined, of which joined has one. Or NULL. */
+	struct cpu_value *other; /* addend of a convolution, or NULL */
+	/* copies of the input, [batch], if the conv is joined or folded */
+	float *joined;
+	/* In inference with rounded factors: packed weights, and rounded copies
+	 * of the input; joined then holds one sample. NULL = not rounded. */
 	void *packed;
 	uint16_t *rounded;
 };
 
-/* Lays out a convolution; dx: how its input gradient is computed, if it is
- * wanted. -1: no memory. */
+/* Lays out a convolution; dx: method for the input gradient, if it is needed.
+ * Returns -1 without memory. */
 int igemm_lay_out_conv(struct cpu_program *program, struct cpu_step *step,
 		       enum igemm_dx dx);
 
-/* Of igemm_lay_out_conv(), what follows once the step's conv is open. */
+/* Second part of igemm_lay_out_conv(), once the step's conv is open. */
 void igemm_lay_out_parameters(struct cpu_program *program,
 			      struct igemm_step *igemm);
 
@@ -40,43 +41,46 @@ void igemm_copy_conv(const struct cpu_program *program,
 void igemm_decide(const struct cpu_program *program,
 		  const struct cpu_step *step, int row, uint8_t *values);
 
-/* Rows of a convolution, with the addition and the ReLU behind it. A gradient
- * would have to know both inputs of the addition. */
+/*
+ * Returns the number of rows that a convolution takes, with the addition
+ * (inference only) and the ReLU after it; 0 = none. In training, an addition's
+ * two inputs would both need the gradient.
+ */
 int igemm_takes_conv(const struct graph *graph, int first,
 		     const struct program_options *options, const char **why);
 
-/* Before forward: copies the input of a conv that wants it. */
+/* Copies the input of a joined or folded conv; call before forward. */
 void igemm_join(const struct igemm_step *igemm, int count);
 
-/* Before forward, whose products are added to it where there is one: out is
- * what is added. */
+/* Copies the addend to out, where the products are added to it; call before
+ * forward. */
 void igemm_bring_other(const struct igemm_step *igemm, int count);
 
-/* The bias in a vector, or NULL. */
+/* Returns the place of the bias in a vector, or NULL without a bias. */
 float *igemm_bias(const struct cpu_program *program,
 		  const struct igemm_step *igemm, float *vector);
 
-/* Before anything else of backward: if the step has a ReLU, its gradient by out
- * becomes the one by what the ReLU takes. */
+/* Turns the gradient of out into the gradient of the ReLU's input, if the step
+ * has a ReLU; call first in backward. */
 void igemm_stop_gradient(const struct igemm_step *igemm, int count);
 
-/* What a batch norm wants of a step's output, and who adds it; value is NULL
- * where none does. */
+/* Moments of a step's output, for a batch norm, and the kernels that add them;
+ * value is NULL if none are needed. */
 struct igemm_moments {
 	const struct plane_kernels *kernels;
 	const struct cpu_value *value;
 };
 
-/* Before forward. */
+/* Clears the moments of a step's output; call before forward. */
 struct igemm_moments igemm_begin_moments(const struct cpu_program *program,
 					 const struct cpu_step *step,
 					 const struct cpu_pass *pass);
 
-/* Adds rows of struct igemm_moments, out being the first one's. */
+/* Adds rows to moments, a struct igemm_moments; out is the first row. */
 void igemm_add_moments(void *moments, const float *out, int rows);
 
-/* Slot work, of a step that does so many products for a sample of out, and of
- * dx. */
+/* Slot work of a step with forward products per sample of out, and back
+ * products per sample of dx. */
 void igemm_work(const struct cpu_program *program, const struct cpu_step *step,
 		double forward, double back, struct profile_part *parts);
 

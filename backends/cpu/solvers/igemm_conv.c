@@ -19,7 +19,7 @@ static void igemm_close(struct igemm *igemm)
 	free((void *)igemm->spread);
 }
 
-/* For each tap of a window, the input's pixel beneath it at each output. */
+/* For each tap of a window: the input's pixel beneath it, per output. */
 static int open_forward(struct igemm_conv *conv)
 {
 	const int window = conv->window, width = conv->out.width;
@@ -61,14 +61,14 @@ static int open_forward(struct igemm_conv *conv)
 	return 0;
 }
 
-/* Pixels of a side of length that are first modulo the stride. */
+/* Returns the pixels of a side whose place modulo the stride is first. */
 static int count_pixels(int length, int first, int stride)
 {
 	return first < length ? (length - first + stride - 1) / stride : 0;
 }
 
-/* The output whose window has this tap (row by row) over the input's pixel
- * y, x, as a place in its plane; IGEMM_ZEROS: there is none. */
+/* Returns the output whose window has this tap (row by row) over the input's
+ * pixel y, x, as an offset in its plane; IGEMM_ZEROS: none. */
 static int32_t place_over(const struct igemm_conv *conv, int y, int x,
 			  int tap)
 {
@@ -112,8 +112,8 @@ static int fill_class(const struct igemm_conv *conv,
 	return 0;
 }
 
-/* Pixels whose row and column are c / stride and c % stride modulo the stride,
- * and the places of the window that reach them. */
+/* Opens the class of pixels whose row and column modulo the stride are c /
+ * stride and c % stride, with the places of the window that reach them. */
 static int open_class(struct igemm_conv *conv, int c)
 {
 	const int window = conv->window, stride = conv->stride;
@@ -136,12 +136,12 @@ static int open_class(struct igemm_conv *conv, int c)
 	return fill_class(conv, class, first_row, first_column);
 }
 
-/* Sums that are added to others cost more: guessed, and far from where it
- * matters in the networks of the posts, 144 pixels to 64. */
+/* Cost of a sum that is added to others. A guess: in the posts' networks the
+ * counts are 144 pixels to 64, far from equal. */
 #define ADDED_COST 1.25
 
-/* Whether windows can be added, as there is no padding and a place of them is a
- * whole part of a block, and cost less than classes of pixels. */
+/* Returns 1 if windows can be added and that costs less than classes of pixels.
+ * It requires no padding, and a place of the window that divides a block. */
 static int windows_pay(const struct igemm_conv *conv)
 {
 	const double pixels = (double)conv->in.height * conv->in.width /
@@ -153,7 +153,9 @@ static int windows_pay(const struct igemm_conv *conv)
 	       pixels > ADDED_COST * conv->forward.pixels;
 }
 
-/* From each pixel of the output, all places of its window. */
+/*
+ * Opens the product from each pixel of the output to all places of its window.
+ */
 static int open_windows(struct igemm_conv *conv)
 {
 	const int window = conv->window, count = window * window;
@@ -283,7 +285,9 @@ void igemm_conv_close(struct igemm_conv *conv)
 	free(conv->zeros);
 }
 
-/* Of a place of the window, or one that rounding has added. */
+/*
+ * Returns the offset of a place of the window, or of one added by rounding up.
+ */
 static size_t folded_weight_at(const struct igemm_conv *conv, int output,
 			       int channel, int row, int column)
 {
@@ -346,8 +350,8 @@ size_t igemm_conv_joined_size(const struct igemm_conv *conv)
 	       (size_t)conv->in.channels;
 }
 
-/* A row of a channel, of which pixels are the last ones of a folded pixel, then
- * all of one after the other; run is the stride, a constant. */
+/* Folds a row of a channel. Its first pixels are the last ones of a folded
+ * pixel, then each folded pixel is full. run is the stride, a constant. */
 static inline __attribute__((always_inline)) void
 fold_row(int run, const float *from, size_t by_pixel, int pixels, int last,
 	 size_t folded, float *to)
@@ -375,7 +379,7 @@ static void fold_any_row(int stride, const float *from, size_t by_pixel,
 		fold_row(stride, from, by_pixel, pixels, last, folded, to);
 }
 
-/* What windows do not reach, at the right and below, is left out. */
+/* Pixels at the right and below that no window reaches are left out. */
 static void fold(const struct igemm_conv *conv, const float *from,
 		 size_t by_channel, size_t by_pixel, float *to)
 {
@@ -420,8 +424,8 @@ void igemm_conv_join(const struct igemm_conv *conv, const float *from,
 				*to++ = from[(size_t)c * by_channel];
 }
 
-/* Of one place of the window, to a tap of a class and its outputs from one
- * on, which is 0 but where windows are added. */
+/* Transposes one place of the window to a tap of a class, and its outputs from
+ * first on; first is 0 unless windows are added. */
 static void transpose_tap(const struct igemm_conv *conv,
 			  const struct igemm_kernels *kernels,
 			  const float *weights, int tap,

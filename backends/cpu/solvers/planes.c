@@ -1,5 +1,5 @@
-/* Rows alone that multiply nothing and have no parameters: poolings, ReLU,
- * dropout and addition. */
+/* Layers without products and parameters, alone: poolings, ReLU, dropout and
+ * addition. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,12 +8,12 @@
 struct pool_step {
 	struct cpu_step step;
 	struct pool_shape shape;
-	uint8_t *winners; /* [batch][pixel][winners_stride], of a max pooling */
+	uint8_t *winners; /* [batch][pixel][winners_stride], of max pooling */
 };
 
 struct add_step {
 	struct cpu_step step;
-	struct cpu_value *other; /* what is added to in */
+	struct cpu_value *other; /* second operand of the sum */
 };
 
 static int lay_out_element(struct cpu_program *program, struct cpu_step *step)
@@ -49,9 +49,11 @@ static int lay_out_pool(struct cpu_program *program, struct cpu_step *step)
 	return 0;
 }
 
-/* A sample is rounded while the cache still has it. A ReLU before it that
- * nothing else reads leaves its backward pass to the pooling, which has a
- * quarter of the values, say, and knows the greatest. */
+/*
+ * A sample is rounded while it is in the cache. A ReLU before the pooling that
+ * nothing else reads leaves its backward pass to the pooling: that has about a
+ * quarter of the values, and computes the maximum anyway.
+ */
 static int lay_out_maxpool(struct cpu_program *program, struct cpu_step *step)
 {
 	struct pool_step *pool = (struct pool_step *)step;
@@ -113,8 +115,8 @@ static void forward_maxpool(struct cpu_program *program, struct cpu_step *step,
 	}
 }
 
-/* Windows add to the gradient by their inputs, which begins with 0 unless
- * another row has written it: that of a sample, just before it is added to. */
+/* Returns a sample's dx, to which windows add. It is cleared first unless
+ * another row has written it. */
 static float *begin_dx(const struct cpu_program *program,
 		       const struct cpu_step *step, size_t sample)
 {
@@ -224,7 +226,7 @@ static void forward_add(struct cpu_program *program, struct cpu_step *step,
 				      add->other->out, step->out->out);
 }
 
-/* To where it may be already. */
+/* Passes the gradient or the value on, unless it is there already. */
 static void pass_on(const struct cpu_program *program, size_t count,
 		    const float *dy, int wants, int adds, float *dx)
 {
@@ -248,8 +250,8 @@ static void backward_add(struct cpu_program *program, struct cpu_step *step,
 		add->other->gradient);
 }
 
-/* scale * value if keep is 1, 0 if it is 0; without a branch, which would be
- * guessed wrong every other time. */
+/* Returns scale * value if keep is 1, 0 if it is 0; without a branch, which
+ * would be mispredicted every other time. */
 static float kept(float value, float scale, uint8_t keep)
 {
 	const float scaled = scale * value;
@@ -262,7 +264,7 @@ static float kept(float value, float scale, uint8_t keep)
 	return result;
 }
 
-/* to = from, or to += from, times the scale where it is kept, else 0. */
+/* to = from, or to += from, times the scale where kept, else 0. */
 static void drop(const struct cpu_program *program, const struct cpu_step *step,
 		 int sample, int adds, const float *from, float *to)
 {

@@ -1,5 +1,5 @@
-/* A linear layer by kernels that leave out what dropout and ReLU have stopped:
- * see kernels/linear/linear.h. */
+/* Linear layers by kernels that skip what dropout and ReLU have stopped: see
+ * kernels/linear/linear.h. */
 #include "backends/cpu/factors.h"
 
 #include <math.h>
@@ -28,9 +28,9 @@ static int takes(const struct graph *graph, int first,
 }
 
 /*
- * Inputs of a block. Planes, which dropout may have taken as a whole, are
- * blocks. Others are cut into blocks whose weights are as long as tiles are, so
- * that memory is passed in order, where that leaves nothing over.
+ * Returns the inputs of a block. Planes, which dropout may take as a whole, are
+ * blocks. Other inputs are cut into blocks as long as tiles, if that leaves no
+ * remainder, so that memory is read in order.
  */
 static int block_of(const struct cpu_value *in)
 {
@@ -43,7 +43,7 @@ static int block_of(const struct cpu_value *in)
 	return block >= LEAST_PLACES ? block : (int)in->size;
 }
 
-/* Vectors would multiply the planes that dropout takes, too. */
+/* Returns 1 if bf16 is possible; vectors would also multiply dropped planes. */
 static int may_round(const struct cpu_program *program,
 		     const struct cpu_value *in)
 {
@@ -68,7 +68,7 @@ static int lay_out(struct cpu_program *program, struct cpu_step *step)
 		.relu = linear->relu != CPU_NO_ROW,
 		.bf16 = may_round(program, in),
 	};
-	/* In training not all of its products do. */
+	/* In training only some products round. */
 	if (linear->shape.bf16 &&
 	    program->kernels->linear->forward_is_dense(
 		    &linear->shape, program->host.base.options.batch, 0)) {
@@ -98,7 +98,7 @@ static void place(struct cpu_program *program, struct cpu_step *step)
 		linear->bias += linear_weights(linear);
 }
 
-/* Where the first output's weights are. */
+/* Finds the offsets of the first output's weights. */
 static int find_places(struct linear_step *linear)
 {
 	const struct cpu_value *in = linear->step.in;
@@ -147,8 +147,8 @@ static void copy_one(float *own, float *flat, int to_own)
 		*flat = *own;
 }
 
-/* The weights of an output. Some channels at a time, whose values are
- * neighbours in own, and near each other in flat. */
+/* Copies the weights of an output. Some channels at a time, contiguous in own,
+ * and close together in flat. */
 static void copy_output(const struct linear_step *linear, float *own,
 			float *flat, int to_own)
 {
@@ -233,7 +233,7 @@ static void backward_stored(struct cpu_program *program,
 					   program->scratch);
 	if (!cpu_node(program, linear->step.first)->broken)
 		return;
-	/* Once more, over what that has stored, and without the last one. */
+	/* Runs again without the last sample, over the stored gradient. */
 	batch.count--;
 	flow.dx = NULL;
 	program->kernels->linear->backward(&linear->shape, &parameters, &batch,
@@ -268,7 +268,7 @@ static void backward(struct cpu_program *program, struct cpu_step *step,
 			(size_t)pass->count * step->in->size, linear->dx, dx);
 }
 
-/* Whether dropout let a value through or not, ReLU's decision differs. */
+/* Where dropout took a value, ReLU's decision is any. */
 static void decide(const struct cpu_program *program,
 		   const struct cpu_step *step, int row, uint8_t *values)
 {
@@ -284,13 +284,13 @@ static void decide(const struct cpu_program *program,
 			values[i] = DECISION_ANY;
 }
 
-/* What a linear step multiplies by, summed over samples of the batch. */
+/* Factors of a linear step's products, summed over the batch's samples. */
 struct linear_work {
 	double inputs, outputs; /* that are not dropped */
-	double nonzero;		/* of these inputs; NAN: not counted */
-	double gradient;	/* by the outputs before ReLU: what is not 0 */
-	double forward;		/* outputs that are kept, times inputs */
-	double backward;	/* that, times inputs */
+	double nonzero;		/* of these inputs; NAN = not counted */
+	double gradient; /* nonzero gradients of the outputs before ReLU */
+	double forward;		/* kept outputs, times inputs */
+	double backward;	/* gradient, times inputs */
 };
 
 static double count_kept(const uint8_t *keep, int count)
@@ -302,7 +302,7 @@ static double count_kept(const uint8_t *keep, int count)
 	return keep ? kept : count;
 }
 
-/* Inputs of a sample that are not 0, in blocks that are not dropped. */
+/* Returns the inputs of a sample that are not 0, in kept blocks. */
 static double count_inputs(const struct linear_step *linear, int sample,
 			   const uint8_t *keep)
 {
@@ -319,7 +319,7 @@ static double count_inputs(const struct linear_step *linear, int sample,
 	return count;
 }
 
-/* What dropout let through is above 0, or a NaN, exactly where ReLU let it. */
+/* A kept output is above 0, or a NaN, exactly where ReLU passed it. */
 static double count_gradient(const struct linear_step *linear, int sample,
 			     const uint8_t *keep)
 {
@@ -369,7 +369,7 @@ static struct linear_work count_work(const struct cpu_program *program,
 	return work;
 }
 
-/* Multiply-adds of forward that are done. */
+/* Returns the multiply-adds that forward does. */
 static double forward_done(const struct cpu_program *program,
 			   const struct linear_step *linear,
 			   const struct linear_work *work)
@@ -383,9 +383,11 @@ static double forward_done(const struct cpu_program *program,
 		       work->inputs * shape->outputs : work->forward;
 }
 
-/* The gradient by its weights and their update, which cores make together: each
- * does as much as those of its own samples would be, or where cores have no
- * memory in common those of all. No gradient moves. */
+/*
+ * Fills the part of the weights that cores update together, gradient and
+ * update. Each core does as much as its own samples need, or without shared
+ * memory, as all samples need. No gradient moves.
+ */
 static void fill_joint(const struct cpu_program *program,
 		       const struct linear_step *linear,
 		       const struct profile_part *backward,
@@ -403,7 +405,7 @@ static void fill_joint(const struct cpu_program *program,
 	work_name(program, &linear->step, "weights+update", part);
 }
 
-/* What is not dropped, and of gradients not 0. */
+/* Counts what is not dropped, and gradients that are not 0. */
 static void work(const struct cpu_program *program,
 		 const struct cpu_step *step, struct profile_part *parts)
 {
@@ -415,7 +417,7 @@ static void work(const struct cpu_program *program,
 	const int at_once = program->leaves == CPU_LEAVES_UPDATE;
 	const int joint = program->leaves == CPU_LEAVES_PARTS &&
 			  linear->joint;
-	/* By weights, and by the input. */
+	/* For the weights, and for the input. */
 	const int ways = node->wants_dx && !joint ? 2 : 1;
 	struct profile_part part = {
 		.dense = count * work_of_node(node),
@@ -430,7 +432,7 @@ static void work(const struct cpu_program *program,
 	parts[CPU_PART_FORWARD + step->index] = part;
 	part.dense *= ways;
 	part.done = ways * counts.backward;
-	/* The gradient is stored, or all that an update needs moves. */
+	/* The gradient is stored, or all operands of an update move. */
 	part.bytes += WORK_FLOAT *
 		      ((node->wants_dx ? counts.inputs : 0) +
 		       (joint ? 0 : at_once ? WORK_UPDATE - 2 : 1) * weights);

@@ -1,4 +1,4 @@
-/* The stem of a program: where its parameters and activations are. */
+/* The stem of a program: layout of its parameters and activations. */
 #include "backends/cpu/solvers/stem.h"
 
 #include <stdlib.h>
@@ -56,8 +56,8 @@ static int takes(const struct graph *graph, int first,
 				 "without padding");
 }
 
-/* Whether the kernels' planes can be handed on as they are: to one layer,
- * which leaves out dropped ones. */
+/* Returns 1 if one layer alone reads the planes, in the kernels' layout, and
+ * skips dropped ones. */
 static int is_handed_on(const struct cpu_program *program,
 			const struct cpu_step *step)
 {
@@ -138,7 +138,7 @@ static void place(struct cpu_program *program, struct cpu_step *step)
 	stem->bias = stem->weight + cpu_whole_lanes(main_weights(shape));
 }
 
-/* Floats of what backward leaves of the first convolution, lane by lane. */
+/* Returns the floats of backward's sums of the first convolution, per lane. */
 static size_t lane_sums(const struct stem_step *stem)
 {
 	const struct stem_shape *shape = &stem->shape;
@@ -147,7 +147,7 @@ static size_t lane_sums(const struct stem_step *stem)
 	       (size_t)(shape->channels * STEM_TAPS + 1);
 }
 
-/* Bytes, of at least one float. */
+/* Returns bytes, of at least one float. */
 static size_t sums_size(const struct stem_step *stem)
 {
 	return (stem->kernels->sums(&stem->shape) + 1) * sizeof(float);
@@ -209,7 +209,7 @@ static void release(struct cpu_step *step)
 	}
 }
 
-/* Neighbours that are neighbours in either order. */
+/* Copies values that are contiguous in both orders. */
 static void copy_run(float *own, float *flat, int count, int to_own)
 {
 	if (to_own)
@@ -290,7 +290,7 @@ static uint8_t *signs_of(const struct stem_step *stem, int sample)
 	return stem->signs + (size_t)(sample / stem->group) * stem->signs_size;
 }
 
-/* Behind those of the weights. */
+/* The biases follow the weights. */
 static float *lane_sums_of_bias(const struct stem_step *stem)
 {
 	const struct stem_shape *shape = &stem->shape;
@@ -300,7 +300,7 @@ static float *lane_sums_of_bias(const struct stem_step *stem)
 					 (size_t)stem->kernels->lanes;
 }
 
-/* What dropout by elements leaves of a group's values, outputs or gradient. */
+/* Applies dropout by elements to a group's values, outputs or gradient. */
 static void drop_elements(const struct cpu_program *program,
 			  const struct stem_step *stem, int first, int count,
 			  float *values)
@@ -360,14 +360,14 @@ static void forward(struct cpu_program *program, struct cpu_step *step,
 		copy_out(program, stem, pass);
 }
 
-/* What dropout and the second ReLU let through of a group's gradient by out. */
+/* Stops a group's gradient where dropout or the second ReLU did. */
 static void stop_gradient(const struct cpu_program *program,
 			  const struct stem_step *stem, int first, int count)
 {
 	const size_t at = (size_t)first * stem->planes.size;
 	const int drops = drops_elements(program, stem);
 
-	/* What dropout let through is not 0 exactly where ReLU let it. */
+	/* A kept output is not 0 exactly where ReLU passed it. */
 	if (stem->shape.relu)
 		stem->kernels->stop((size_t)count * stem->planes.size,
 				    stem->planes.out + at,
@@ -406,7 +406,7 @@ static void backward_group(struct cpu_program *program, struct stem_step *stem,
 			 cpu_part_backward(stem->step.index, CPU_STEM_WEIGHTS));
 }
 
-/* The lanes of what backward added up, into the gradient. */
+/* Adds up the lanes of backward's sums, into the gradient. */
 static void sum_lanes(const struct stem_step *stem, const float *lanes,
 		      int count, float *sums)
 {

@@ -1,4 +1,4 @@
-/* The stem of a program: its first rows, as kernels/stem.h has them. */
+/* The stem of a program: its first rows, computed by kernels/stem/stem.h. */
 #ifndef BACKENDS_CPU_SOLVERS_STEM_H
 #define BACKENDS_CPU_SOLVERS_STEM_H
 
@@ -10,24 +10,26 @@ struct stem_step {
 	struct stem_shape shape;
 	int group; /* samples of a call */
 	int relu, pool, dropout; /* rows; CPU_NO_ROW */
-	size_t first, first_bias; /* in the vectors */
-	size_t weight, bias;	  /* likewise, of the second convolution */
+	size_t first, first_bias; /* offsets in the vectors */
+	size_t weight, bias;	  /* offsets of the second convolution's */
 	int *places; /* of each pixel of a pooled plane */
-	/* What is put out and the gradient by it, as the kernels have them:
-	 * those of the step, where what reads it takes them so, or own ones. */
+	/* Output and its gradient in the kernels' layout: the step's own, if
+	 * the next step takes that layout, else copies. */
 	struct cpu_value planes;
-	int is_copied; /* own ones */
+	int is_copied; /* copies */
 	uint8_t *winners; /* [batch][planes.size] */
 	float *points;	  /* transformed weights */
 	struct stem_weights weights;
 	size_t signs_size;
 	uint8_t *signs; /* [groups of the batch][signs_size] */
-	float *sums; /* of the gradient by the second one's weights */
-	float *lane_sums; /* the same by the first one's, lane by lane */
+	float *sums; /* sums of the gradient of the second weights */
+	/* sums of the gradient of the first weights, lane by lane */
+	float *lane_sums;
 	float *scratch;
 };
 
-/* [outputs] of a sample in training: 0, a dropped plane; NULL: none is. */
+/* Returns [outputs] of a sample in training, 0 = a dropped plane; NULL = none
+ * is dropped. */
 static inline const uint8_t *stem_keep(const struct cpu_program *program,
 				       const struct stem_step *stem,
 				       int sample)

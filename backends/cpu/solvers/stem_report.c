@@ -1,8 +1,7 @@
 /*
- * What a stem reports of the last gradient: what it decided, and its work,
- * which depends on the planes that dropout took, and on how much of a gradient
- * is not 0, where kernels leave these out. A product of floats is one, also
- * where it is done as several of their parts.
+ * Decisions and work of a stem in the last gradient. Work depends on dropped
+ * planes and on nonzero gradients, if kernels skip these. A product of floats
+ * counts as one, even if it is computed in parts.
  */
 #include <math.h>
 #include <stdio.h>
@@ -11,10 +10,8 @@
 #include "backends/cpu/profile.h"
 #include "backends/cpu/solvers/stem.h"
 
-/*
- * The planes after pooling show what the second ReLU decided. Its effect on
- * values that did not win their window, or were dropped, is none.
- */
+/* The planes after pooling show the second ReLU's decisions. Values that did
+ * not win their window, or were dropped, have no effect. */
 static void decide_relu(const struct cpu_program *program,
 			const struct stem_step *stem, int sample,
 			uint8_t *values)
@@ -43,7 +40,7 @@ static void decide_relu(const struct cpu_program *program,
 		}
 }
 
-/* Those of a dropped plane are not computed. */
+/* Winners of a dropped plane are not computed. */
 static void decide_pool(const struct cpu_program *program,
 			const struct stem_step *stem, int sample,
 			uint8_t *values)
@@ -77,7 +74,7 @@ void stem_decide(const struct cpu_program *program, const struct cpu_step *step,
 				i % stem->group, values);
 }
 
-/* Values that are there and that are not 0; of dropped planes none is. */
+/* Counts of values: all, not dropped, and not 0. */
 struct tally {
 	double all, kept, nonzero;
 };
@@ -115,14 +112,14 @@ static double tile_work(const struct stem_shape *shape)
 	       shape->middle * shape->channels;
 }
 
-/* Points of the tiles of planes that have so many pooled outputs. */
+/* Returns the products at the points of tiles with outputs pooled outputs. */
 static double point_work(const struct stem_shape *shape, double outputs)
 {
 	return outputs / STEM_QUADRANTS * STEM_POINTS * shape->middle;
 }
 
-/* What both ways read or write: images, weights, pooled planes with their
- * winners, and signs. */
+/* Returns the bytes that both passes read or write: images, weights, pooled
+ * planes with their winners, and signs. */
 static double stem_bytes(const struct cpu_program *program,
 			 const struct stem_step *stem, double kept)
 {
@@ -139,7 +136,7 @@ static double stem_bytes(const struct cpu_program *program,
 	       ceil(count / stem->group) * (double)stem->signs_size;
 }
 
-/* Of the two convolutions. */
+/* Return the two convolutions. */
 static const struct node *lead_of(const struct cpu_program *program,
 				  const struct stem_step *stem)
 {
@@ -200,14 +197,14 @@ void stem_work(const struct cpu_program *program, const struct cpu_step *step,
 			 work_of_node(main_of(program, stem)));
 	struct profile_part part = {
 		.dense = dense,
-		/* Of bf16, both ways are convolutions of all planes. */
+		/* In bf16, both passes convolve all planes. */
 		.done = shape->bf16 ? dense :
 				      point_work(shape, gradient.kept) + lead,
 		.bytes = stem_bytes(program, stem, gradient.kept),
 		.nonzero = work_share(gradient.kept, gradient.all),
 	};
 
-	/* By the planes between, and by the first weights: the same work. */
+	/* For the planes between, and for the first weights: equal work. */
 	name_both(program, stem, "backward", &part);
 	parts[cpu_part_backward(step->index, CPU_BACKWARD_ALL)] = part;
 	name_both(program, stem, "forward", &part);

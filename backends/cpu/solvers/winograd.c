@@ -1,14 +1,17 @@
 /*
- * A convolution of 3x3 to 5x5 windows and stride 1, with what is behind it, by
- * Winograd's algorithm: see kernels/winograd_conv.h. Its parameters are those
- * of a gathered product, whose kernels multiply points, too. A first layer of
- * another stride is folded to such a convolution: see igemm_conv.h.
+ * Convolutions of stride 1 with windows of 3x3 to 5x5, with the rows after
+ * them, by Winograd's algorithm: see kernels/winograd/winograd_conv.h.
+ * Parameters have the indirect GEMM's layout, whose kernels also multiply the
+ * points. A first layer of another stride is folded to stride 1: see
+ * igemm_conv.h.
  */
 #include "backends/cpu/profile.h"
 #include "backends/cpu/solvers/winograd_choice.h"
 #include "backends/cpu/solvers/winograd_pass.h"
 
-/* Points are rounded of tiles of so many outputs, and of so many channels. */
+/*
+ * Points are rounded with this side of a tile, and from this many channels on.
+ */
 #define ROUNDED_OUTPUT 4
 #define LEAST_ROUNDED 64
 
@@ -24,7 +27,7 @@ static struct winograd_planes planes_of(const struct cpu_value *value)
 					 value->size };
 }
 
-/* From planes of depth channels to a value. */
+/* Returns the pass from planes of depth channels to a value. */
 static struct winograd_pass pass_of(struct winograd_planes in, int depth,
 				    const struct cpu_value *out, int window,
 				    int pad, int samples, int rounds)
@@ -63,10 +66,13 @@ static void lay_out_folded(struct cpu_program *program,
 				    program->host.base.options.batch, 0);
 }
 
-/* Whether points are rounded to bf16, in inference. Of few channels there is
- * little to save. F(4x4, 3x3) is off by 1.1e-2 then (L2, relative; largest
- * 1.8e-2 of the largest value), where rounded factors make 2.5e-3 (2.9e-3); the
- * usual points, 1 and 2, would make 2.0e-2 (5.2e-2), and larger tiles more. */
+/*
+ * Returns 1 if points are rounded to bf16, in inference. With few channels
+ * there is little to save. The error of F(4x4, 3x3) is then 1.1e-2 (L2,
+ * relative; largest 1.8e-2 of the largest value); rounded factors have 2.5e-3
+ * (2.9e-3). The usual points, 1 and 2, have 2.0e-2 (5.2e-2), and larger tiles
+ * more.
+ */
 static int rounds_points(const struct cpu_program *program,
 			 const struct node *node)
 {
@@ -112,7 +118,7 @@ static int lay_out(struct cpu_program *program, struct cpu_step *step)
 	else if (lay_out_own(program, winograd))
 		return -1;
 	floats = winograd_space_floats(&winograd->forward, samples);
-	/* Transposed weights are in front of the points of the way back. */
+	/* Backward, transposed weights precede the points. */
 	if (winograd->igemm.conv.class_count)
 		back = winograd->igemm.conv.transposed +
 		       winograd_space_floats(&winograd->back, samples);
@@ -123,7 +129,7 @@ static int lay_out(struct cpu_program *program, struct cpu_step *step)
 	return 0;
 }
 
-/* The forward pass's planes. */
+/* Returns the forward pass's planes. */
 static const float *input_of(const struct winograd_step *winograd)
 {
 	return winograd->igemm.joined ? winograd->igemm.joined :
@@ -153,7 +159,7 @@ static struct winograd_space forward_space(const struct cpu_program *program,
 	return space;
 }
 
-/* Points of weights that are rounded, once for many passes. */
+/* Rounds the points of weights once for many passes. */
 static void refresh(struct cpu_program *program, struct cpu_step *step,
 		    int training)
 {

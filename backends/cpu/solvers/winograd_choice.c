@@ -1,9 +1,9 @@
 #include "backends/cpu/solvers/winograd_choice.h"
 
-/* What is computed beside the products, in multiplications: of a tile as a
- * share of its products, and of a weight, whose points are to be stored. */
+/* Cost of the transforms, in multiplications: per tile as a share of its
+ * products, and per weight, whose points are stored. */
 #define TILE_COST .25
-#define WEIGHT_COST 4 /* and point */
+#define WEIGHT_COST 4 /* per point */
 
 int winograd_points(int window, int output)
 {
@@ -17,7 +17,7 @@ int winograd_tiles_of(int length, int output)
 	return (length + output - 1) / output;
 }
 
-/* Of a channel to another, in multiplications. */
+/* Returns the cost from one channel to another, in multiplications. */
 static double cost_of(struct shape out, int window, int output, int samples)
 {
 	const double points = winograd_points(window, output);
@@ -55,7 +55,7 @@ static int channels_of(const struct node *node)
 	return node->in.channels * stride * stride;
 }
 
-/* Whether there is less to do than by definition. */
+/* Returns 1 if it needs fewer multiplications than the definition. */
 static int is_cheaper(const struct node *node, int samples)
 {
 	const struct shape out = node->out;
@@ -70,9 +70,8 @@ static int is_cheaper(const struct node *node, int samples)
 					 node->layer->window;
 }
 
-/* Of few channels and many outputs there is more to transform than to multiply:
- * ResNet's first layer takes 21 to 26 ms in bf16, its weights packed before, by
- * definition, and 28 to 33 so. */
+/* Returns 1 if the definition is faster in bf16 with weights packed in advance:
+ * few channels and many outputs have more to transform than to multiply. */
 static int is_faster_rounded(const struct node *node,
 			     const struct program_options *options)
 {
@@ -81,9 +80,11 @@ static int is_faster_rounded(const struct node *node,
 	       node->layer->outputs >= IGEMM_BLOCK;
 }
 
-/* What the kernels can do, and how little of it is worth its points: fewer
- * channels leave vectors empty, and an image of one pixel has one place of the
- * window that is not padding. */
+/*
+ * Declines what the kernels cannot do, and layers too small to be worth their
+ * points: few channels leave vectors empty, and in an image of one pixel all
+ * but one place of the window is padding.
+ */
 int winograd_takes(const struct graph *graph, int first,
 		   const struct program_options *options, const char **why)
 {

@@ -2,24 +2,27 @@
 
 #include <string.h>
 
-/* Between planes of points: a power of two apart, they would compete for few
- * sets of the cache. */
+/* Floats between planes of points: at distances of a power of 2 they would
+ * compete for few sets of the cache. */
 #define GAP 16
-#define MOST_KEPT (3 << 20) /* bytes of all weights' points, to be kept */
-#define GROUP_KEPT (768 << 10) /* bytes of a group's points beside these */
-#define GROUP_MADE (8 << 20) /* and beside weights that are made anew */
-/* Of rounded weights, which are all there, more than this come from memory, for
- * each group. */
+#define MOST_KEPT (3 << 20) /* bytes of all weights' points, to keep them */
+/* bytes of a group's points if weights are kept */
+#define GROUP_KEPT (768 << 10)
+/* and if weights are computed again for each group */
+#define GROUP_MADE (8 << 20)
+/* Bytes of rounded weights, all of them present, that stay in the cache; more
+ * come from memory for each group. */
 #define MOST_NEAR (8 << 20)
 #define GROUP_FAR (16 << 20)
 #define FEWEST_TILES 16
-/* Products at a point that are summed at once: most of the algorithm's error is
- * that of these sums. */
+/* Products at a point per partial sum: these sums cause most of the algorithm's
+ * error. */
 #define RUN 64
 
-static const int32_t only_place; /* in a sample of one pixel */
+static const int32_t only_place; /* offset in a sample of one pixel */
 
-/* Bytes of a group's points, as floats; weights in floats of all points. */
+/* Returns the bytes of a group's points in fp32; weights: floats of all
+ * weights' points. */
 static size_t group_bytes(const struct winograd_pass *pass, size_t weights,
 			  int keeps)
 {
@@ -80,7 +83,7 @@ struct winograd_space winograd_space_at(float *scratch,
 	return space;
 }
 
-/* Outputs of the block that begins with first. */
+/* Returns the outputs of the block that begins at first. */
 static int block_of(const struct winograd_pass *pass, int first)
 {
 	const int left = pass->outputs - first;
@@ -88,8 +91,8 @@ static int block_of(const struct winograd_pass *pass, int first)
 	return left < IGEMM_BLOCK ? left : IGEMM_BLOCK;
 }
 
-/* The block's weights, in floats of one place of the window: how many, and how
- * many are before them. */
+/* Return the floats of weights per place of the window: in the block that
+ * begins at first, and before it. */
 static size_t block_weights(const struct winograd_pass *pass, int first)
 {
 	return (size_t)pass->depth * cpu_whole_lanes(block_of(pass, first));
@@ -100,7 +103,7 @@ static size_t weights_before(const struct winograd_pass *pass, int first)
 	return (size_t)pass->depth * (size_t)first;
 }
 
-/* Where the points of the block's weights are. */
+/* Returns the points of the block's weights. */
 static float *block_points(const struct winograd_space *space,
 			   const struct winograd_pass *pass, int first)
 {
@@ -134,7 +137,7 @@ static void add_weights(const struct winograd_kernels *kernels,
 			    dw + places * weights_before(pass, first));
 }
 
-/* The group from tile number first on, of all that the samples have. */
+/* Returns the group from tile number first of all on. */
 static struct winograd_tiles group_from(const struct winograd_pass *pass,
 					const struct winograd_space *space,
 					int first, int all)
@@ -150,7 +153,7 @@ static struct winograd_tiles group_from(const struct winograd_pass *pass,
 	};
 }
 
-/* The same tiles, as the block of outputs has their points. */
+/* Returns the group's tiles with the strides of a block of outputs. */
 static struct winograd_tiles outputs_of(const struct winograd_pass *pass,
 					const struct winograd_space *space,
 					struct winograd_tiles group, int first)
@@ -160,8 +163,8 @@ static struct winograd_tiles outputs_of(const struct winograd_pass *pass,
 	return group;
 }
 
-/* The product at one point, of a group and the outputs of a block: a sample of
- * one pixel is a tile. */
+/* Returns the product at one point, of a group and a block of outputs: a tile
+ * is a sample of one pixel. */
 static struct igemm product_of(const struct winograd_pass *pass, int first)
 {
 	return (struct igemm){ .taps = 1, .depth = pass->depth,
@@ -202,7 +205,7 @@ static void multiply(const struct igemm_kernels *kernels,
 	}
 }
 
-/* Bytes of the packed weights of a point and a block of outputs. */
+/* Returns the bytes of packed weights of a point and a block of outputs. */
 static size_t packed_bytes(const struct winograd_pass *pass, int first)
 {
 	const struct igemm product = product_of(pass, first);
@@ -210,7 +213,7 @@ static size_t packed_bytes(const struct winograd_pass *pass, int first)
 	return igemm_rounded(&product);
 }
 
-/* Those of the blocks before it are all of the same width. */
+/* Returns the bytes of the blocks before first, which all have full width. */
 static size_t packed_before(const struct winograd_pass *pass, int first)
 {
 	return (size_t)pass->points * (size_t)(first / IGEMM_BLOCK) *
@@ -236,7 +239,7 @@ static void multiply_rounded(const struct winograd_pass *pass,
 	}
 }
 
-/* The same on the way back, added to the points of dw. */
+/* Adds the products of points to the points of dw. */
 static void differentiate(const struct igemm_kernels *kernels,
 			  const struct winograd_pass *pass,
 			  const struct winograd_space *space,
@@ -256,7 +259,7 @@ static void differentiate(const struct igemm_kernels *kernels,
 	}
 }
 
-/* A group's outputs, of points of its data. */
+/* Computes a group's outputs from the points of its data. */
 static void convolve_group(const struct cpu_kernels *kernels,
 			   const struct winograd_pass *pass,
 			   const struct winograd_space *space,
@@ -288,8 +291,8 @@ static void convolve_group(const struct cpu_kernels *kernels,
 	}
 }
 
-/* Adds the moments of the samples that a group has completed, of which number
- * told is the first; returns the next one. */
+/* Adds the moments of the samples that a group has completed, after the ones
+ * already added; returns their number. */
 static int add_samples(const struct winograd_pass *pass,
 		       const struct winograd_tiles *group,
 		       struct igemm_moments *moments, int told,
@@ -343,8 +346,7 @@ static void clear_weights(const struct winograd_pass *pass,
 				  space->weight_stride * sizeof(float));
 }
 
-/* What a group, by points of its data, adds to dw, or to points of it that are
- * kept. */
+/* Adds a group's products to dw, or to the points of dw that are kept. */
 static void differentiate_group(const struct cpu_kernels *kernels,
 				const struct winograd_pass *pass,
 				const struct winograd_space *space,

@@ -1,55 +1,55 @@
 /*
  * One pass of a convolution by Winograd's algorithm, from planes to planes, and
- * that of its weight gradient, in scratch memory of the caller.
+ * the pass of its weight gradient. Scratch memory is the caller's.
  *
- * Blocking: a group of tiles at a time, and for each of them 64 outputs, as
- * gathered products have them. The points of all weights are made once where
- * they are few (64 to 128 channels in and out); else those of 64 outputs just
- * before they are multiplied, for groups of so many tiles that making them,
- * some 45 loads and stores for 36 products of each tile, costs a few percent.
+ * Blocking: a group of tiles at a time, and 64 outputs at a time within the
+ * group, as in the indirect GEMM. If the points of all weights are few (64 to
+ * 128 channels in and out), they are computed once. Else the points of 64
+ * outputs are computed just before their products, for large groups. Some 45
+ * loads and stores for 36 products per tile then cost a few percent.
  */
 #ifndef BACKENDS_CPU_SOLVERS_WINOGRAD_PASS_H
 #define BACKENDS_CPU_SOLVERS_WINOGRAD_PASS_H
 
 #include "backends/cpu/solvers/igemm.h"
 
-/* From planes of depth channels to others of outputs. */
+/* A pass from planes of depth channels to planes of outputs channels. */
 struct winograd_pass {
 	struct winograd_planes in, out;
 	int window, pad, depth, outputs;
-	int output;	   /* side of a tile */
+	int output;	   /* side of a tile's outputs */
 	int rows, columns; /* tiles of a sample */
-	int points;	   /* of a tile */
-	int rounds;	   /* these, to bf16 */
+	int points;	   /* per tile */
+	int rounds;	   /* 1 = points are rounded to bf16 */
 };
 
-/* How a pass of some samples uses the program's scratch; strides are floats
- * from one point to the next. */
+/* Use of the scratch by a pass of some samples; strides are floats from point
+ * to point. */
 struct winograd_space {
-	int keeps_weights; /* of all outputs, not of one block */
-	int tiles;	   /* of a group */
+	int keeps_weights; /* 1 = of all outputs; 0 = of one block */
+	int tiles;	   /* in a group */
 	size_t weight_stride, in_stride, out_stride;
-	float *weights, *in, *out; /* points of them */
+	float *weights, *in, *out; /* points of weights, in and out */
 	float *rest;
-	/* Where points are rounded: those of all weights, once, and of in. Or
-	 * NULL. */
+	/* With rounded points: kernels, all weights packed once, and points of
+	 * in. NULL = fp32. */
 	const struct igemm_kernels *bf16;
 	const char *packed;
 	uint16_t *rounded;
 };
 
-/* Floats of scratch memory that a pass of so many samples takes, beside
- * IGEMM_SCRATCH bytes, and how it uses them. */
+/* Return the floats of scratch that a pass of samples samples needs, in
+ * addition to IGEMM_SCRATCH bytes; and its use. */
 size_t winograd_space_floats(const struct winograd_pass *pass, int samples);
 struct winograd_space winograd_space_at(float *scratch,
 					const struct winograd_pass *pass,
 					int samples);
 
-/* Products of a sample. */
+/* Returns the products per sample. */
 double winograd_products(const struct winograd_pass *pass);
 
-/* out of in; weights as of a gathered product, unless the space has packed
- * ones. Moments are those of all rows of out, see igemm.h. */
+/* Computes out from in. weights has the indirect GEMM's layout; it is not read
+ * if the space has packed ones. moments, see igemm.h, get all rows of out. */
 void winograd_convolve(const struct cpu_kernels *kernels,
 		       const struct winograd_pass *pass,
 		       const struct winograd_space *space, int samples,
@@ -57,15 +57,15 @@ void winograd_convolve(const struct cpu_kernels *kernels,
 		       const float *in, float *out,
 		       struct igemm_moments *moments);
 
-/* Adds the weight gradient by in and dy, planes of a pass forward, to dw, and
- * that of the bias to dbias unless it is NULL. */
+/* Adds the weight gradient to dw, and the bias gradient to dbias unless NULL.
+ * in and dy are the planes of a forward pass. */
 void winograd_differentiate(const struct cpu_kernels *kernels,
 			    const struct winograd_pass *pass,
 			    const struct winograd_space *space, int samples,
 			    const float *in, const float *dy, float *dw,
 			    float *dbias);
 
-/* Points of all weights, rounded to bf16: their bytes, and making them. */
+/* Return the bytes of all weights' points in bf16, and pack these. */
 size_t winograd_packed_bytes(const struct winograd_pass *pass);
 void winograd_pack(const struct cpu_kernels *kernels,
 		   const struct winograd_pass *pass,
