@@ -14,7 +14,7 @@ static int are_together(const struct arena_block *a,
 	return a->first <= b->last && b->first <= a->last;
 }
 
-/* The first of the largest blocks that have no place yet, or NONE. */
+/* Returns the first of the largest blocks without a place, or NONE. */
 static int find_largest(const struct arena_block *blocks, int count)
 {
 	int largest = NONE;
@@ -26,8 +26,8 @@ static int find_largest(const struct arena_block *blocks, int count)
 	return largest;
 }
 
-/* The offset of the tightest gap for block; list is in order of offsets, and
- * what is behind all blocks is a gap without end. */
+/* Returns the offset of the tightest gap for block. list is in order of
+ * offsets; after the last block there is unlimited space. */
 static size_t find_gap(const struct arena_block *blocks, int list,
 		       const struct arena_block *block)
 {

@@ -47,7 +47,7 @@ static const char *best_core(void)
 }
 #endif
 
-/* The OpenMP library then makes no threads, whoever calls. */
+/* Returns 1 if the OpenMP library will create no threads. */
 static int omp_is_alone(void)
 {
 	const char *omp = getenv("OMP_NUM_THREADS");
@@ -84,7 +84,7 @@ int blas_prepare(int threads, struct error *err)
 				 "libopenblas0-pthread, or make each core a "
 				 "process, as in cpu-%d@fork", threads,
 				 threads);
-	/* Its single buffer is waited for by spinning. */
+	/* It waits for its single buffer by spinning. */
 	if (threads > 1 && flavour == FLAVOUR_OPENMP && !omp_is_alone())
 		return error_set(err, ERROR_MISSING,
 				 "this is the OpenMP OpenBLAS, which becomes "

@@ -1,7 +1,4 @@
-/*
- * Matrix products, and what is known about the library that makes them. All
- * matrices are row-major.
- */
+/* Matrix products of OpenBLAS, and its traits. All matrices are row-major. */
 #ifndef BACKENDS_HOST_BLAS_H
 #define BACKENDS_HOST_BLAS_H
 
@@ -11,10 +8,8 @@
 
 enum blas_side { BLAS_AS_IS, BLAS_TRANSPOSED };
 
-/*
- * c[m][n] = a[m][k] b[k][n] + add * c, where a and b are given as they are or
- * transposed. Leading dimensions are those of the arrays as stored, dense.
- */
+/* Computes c[m][n] = a[m][k] b[k][n] + add * c. a and b are given as they are
+ * or transposed, and stored densely. */
 void blas_gemm(enum blas_side a_side, enum blas_side b_side, int m, int n,
 	       int k, const float *a, const float *b, float add, float *c);
 void blas_gemm_double(enum blas_side a_side, enum blas_side b_side, int m,
@@ -22,31 +17,33 @@ void blas_gemm_double(enum blas_side a_side, enum blas_side b_side, int m,
 		      double add, double *c);
 
 /*
- * A variable, NAME=VALUE, that the library reads when the process starts; NULL:
- * all is well. OMP_NUM_THREADS=1 for the build that uses OpenMP, since only
- * that holds in every thread. OpenBLAS takes a CPU newer than itself for the
- * oldest one, whose kernels are several times slower: OPENBLAS_CORETYPE=NAME
- * for the best that this CPU has.
+ * Returns a variable, NAME=VALUE, that the library must find when the process
+ * starts; NULL if none is needed. The build with OpenMP needs
+ * OMP_NUM_THREADS=1, since only that holds in every thread. OpenBLAS treats a
+ * CPU newer than itself as the oldest one, whose kernels are several times
+ * slower. It then needs OPENBLAS_CORETYPE=NAME, for the best kernels of this
+ * CPU.
  */
 const char *blas_variable(void);
 
 /*
- * Makes each call run in the calling thread alone. Refuses a build of the
- * library that is wrong or unusably slow when threads threads of this process
- * call it at once, with the package to install.
+ * Makes each call run in the calling thread alone. Returns -1, with the package
+ * to install, if the library's build is wrong or unusably slow when threads
+ * threads call it at once.
  */
 int blas_prepare(int threads, struct error *err);
 
 /*
- * Whether products are right while all threads of this process make them. Takes
- * some milliseconds. ERROR_FAILED names the library and a wrong product.
+ * Checks products while all threads of this process compute them. Returns 0, or
+ * -1 with ERROR_FAILED, the library and a wrong product. Takes some
+ * milliseconds.
  */
 int blas_check(int thread, int threads, struct error *err);
 
-/* Both of these, for struct backend. */
+/* blas_variable() and blas_check(), for struct backend. */
 extern const struct library blas_library;
 
-/* "OpenBLAS 0.3.21, pthread, Haswell, 1 thread". */
+/* Writes a description: "OpenBLAS 0.3.21, pthread, Haswell, 1 thread". */
 void blas_describe(char *text, size_t size);
 
 #endif

@@ -1,7 +1,8 @@
 /*
- * A library that is not made for threads multiplies wrongly now and then, and
- * says nothing. So all threads multiply at once before the work begins, each
- * its own numbers, and know what must come out.
+ * Self-check of OpenBLAS. A library that is not made for threads returns wrong
+ * products now and then, without an error. All threads therefore multiply at
+ * once before the work begins, each its own numbers, and compare with the right
+ * result.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,9 +12,11 @@
 #define CALLS 240 /* of all threads: some milliseconds */
 #define MOST_CALLS 1000000
 
-/* Rows and columns of all three matrices: as a batch and a layer of the models
- * have, and more than the library multiplies without its shared buffers. Equal
- * in all threads, so that they stay in step and meet where they can. */
+/*
+ * Rows and columns of all three matrices: similar to a batch and a layer of the
+ * models, and large enough for the library's shared buffers. Equal in all
+ * threads, so that these stay in step and collide.
+ */
 #define SIZE 128
 #define ENTRIES (SIZE * SIZE)
 
@@ -21,7 +24,7 @@ struct blas_trial {
 	float *a, *b, *c, *right;
 };
 
-/* Small whole numbers, whose sums are exact in whatever order. */
+/* Returns small integers, whose sums are exact in any order. */
 static float *make_numbers(int step, int start, int range)
 {
 	float *values = malloc(ENTRIES * sizeof(*values));
@@ -83,7 +86,7 @@ static int trial_run(const struct blas_trial *trial, int threads,
 			 library);
 }
 
-/* Calls of each thread; a test may ask for more, so that a race is lost. */
+/* Returns the calls of each thread; a test may raise it to provoke a race. */
 static long count_calls(int threads)
 {
 	const char *text = getenv("BENCH_TEST_BLAS_CALLS");

@@ -20,7 +20,7 @@ void host_prefer_huge_pages(void *memory, size_t size)
 		(void)madvise((void *)first, last - first, MADV_HUGEPAGE);
 }
 
-/* What may have huge pages begins with one. */
+/* Memory that may have huge pages begins with one. */
 void *host_allocate(size_t size)
 {
 	const size_t unit = size < HOST_HUGE_PAGE ? CACHE_LINE : HOST_HUGE_PAGE;
@@ -34,8 +34,8 @@ void *host_allocate(size_t size)
 	return memory;
 }
 
-/* The gradient alone; the others, which programs may share, one behind the
- * other. Each begins with a line. */
+/* Allocates the gradient by itself, and the other vectors, which programs may
+ * share, one after the other. Each begins a cache line. */
 static int allocate_vectors(struct host_program *program, struct error *err)
 {
 	struct allocator *memory = program->base.options.memory;

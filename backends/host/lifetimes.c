@@ -2,8 +2,8 @@
 
 #include "backends/host/arena.h"
 
-/* The blocks of memory that a batch needs; the times at which each is used are
- * noted in it before the arena places them. */
+/* The blocks of memory that a batch needs, with the times at which each is
+ * used, before the arena places them. */
 struct batch_lifetimes {
 	const struct graph *graph;
 	const struct lifetime_step *steps;
@@ -16,7 +16,7 @@ struct batch_lifetimes {
 	int output[MODEL_MAX_LAYERS], gradient[MODEL_MAX_LAYERS];
 };
 
-/* Forward, step s is done at time s, and the loss behind all of them. */
+/* Forward, step s runs at time s, and the loss after all steps. */
 static int backward_time(const struct batch_lifetimes *schedule, int s)
 {
 	return 2 * schedule->count - s;
@@ -27,7 +27,7 @@ static const struct node *node_of(const struct batch_lifetimes *schedule, int s)
 	return &schedule->graph->nodes[schedule->steps[s].first];
 }
 
-/* The addition among the step's rows, or another that has no other input. */
+/* Returns the step's addition, or else a node without another input. */
 static const struct node *addition_of(const struct batch_lifetimes *schedule,
 				      int s)
 {
@@ -70,7 +70,7 @@ static int is_in_place_forward(const struct batch_lifetimes *schedule, int s)
 		layer_drops(layer));
 }
 
-/* A convolution can add its products to what is added to it. */
+/* Returns 1 if the step may add its products to the addend, in its place. */
 static int adds_in_place(const struct batch_lifetimes *schedule, int s)
 {
 	const struct node *addition = addition_of(schedule, s);
@@ -118,14 +118,16 @@ static void find_last_reads(struct batch_lifetimes *schedule)
 		    schedule->count);
 }
 
-/* A block is needed at this time, too; its first one has come before. */
+/* Extends a block's lifetime to time, which is after its first. */
 static void extend(struct batch_lifetimes *schedule, int block, int time)
 {
 	if (schedule->blocks[block].last < time)
 		schedule->blocks[block].last = time;
 }
 
-/* The block of what step s reads, if s can write to it; else -1. */
+/*
+ * Returns the block of the row that step s reads, if s may overwrite it, or -1.
+ */
 static int find_free(const struct batch_lifetimes *schedule, int row, int s)
 {
 	const int from = row == MODEL_IMAGES ? -1 : schedule->step_of[row];
@@ -156,8 +158,11 @@ static void place_outputs(struct batch_lifetimes *schedule)
 	}
 }
 
-/* By row's output, written first at this time; taken is the block of another
- * gradient that becomes it, or -1. Whether it was taken. */
+/*
+ * Places the gradient of a row's output, first written at time; taken is the
+ * block of another gradient that may become it, or -1. Returns 1 if it was
+ * used.
+ */
 static int place_gradient(struct batch_lifetimes *schedule, int row, int time,
 			  int taken)
 {
@@ -190,7 +195,7 @@ static void place_gradients(struct batch_lifetimes *schedule)
 		int left = is_in_place_backward(schedule, s) ?
 				   schedule->gradient[s] : -1;
 
-		/* What is added gets the gradient as it is, and first. */
+		/* The addend gets dy unchanged, and first. */
 		if (addition->wants_other_dx && !addition->adds_other_dx &&
 		    place_gradient(schedule, addition->other, time, left))
 			left = -1;
@@ -204,7 +209,7 @@ static void set_block(struct batch_lifetimes *schedule, int block, size_t bytes,
 {
 	struct arena_block *is = &schedule->blocks[block];
 
-	/* What works in place may be larger, or smaller. */
+	/* Steps that work in place may be larger, or smaller. */
 	if (is->size < bytes)
 		is->size = bytes;
 	if (apart) {

@@ -1,15 +1,14 @@
 /*
- * Where the outputs of a graph's steps lie, and the gradients of the loss by
- * them: in one allocation, in which a place is used again once the last step
- * that reads it is done.
+ * Memory of the outputs of a graph's steps and of their gradients, in one
+ * allocation. A place is reused after the last step that reads it.
  *
- * Steps go forward one after the other, then backward in the opposite order. An
- * output is needed until its last reader is done, which for a convolution, a
- * linear layer and batch norm is on the way back. The others can work in place:
- * forward where no step reads their input any more, backward always.
+ * Steps run forward one after the other, then backward in reverse. An output is
+ * needed until its last reader has run; convolutions, linear layers and batch
+ * norm read it in backward. Other steps may work in place: forward if no later
+ * step reads their input, backward always.
  *
- * A step that begins with a convolution and has an addition may find the other
- * input where its output goes, unless it convolves that: it has to add to it.
+ * A step with a convolution and an addition may find the addend in the place of
+ * its output, unless it convolves the addend. It must add to it.
  */
 #ifndef BACKENDS_HOST_LIFETIMES_H
 #define BACKENDS_HOST_LIFETIMES_H
@@ -20,29 +19,29 @@
 
 #define LIFETIMES_NONE SIZE_MAX
 
-/* Rows of which others read the last one's output alone. */
+/* A run of rows; other steps read only the last one's output. */
 struct lifetime_step {
 	int first, last;
-	size_t output, gradient; /* bytes of that, and of the gradient by it */
-	int apart; /* both have a place that nothing else uses at any time */
+	size_t output, gradient; /* bytes of the output, and of its gradient */
+	int apart; /* 1 = both have places that nothing else ever uses */
 };
 
 struct lifetimes {
-	/* Bytes from the start, by the last row of each step; the same for
-	 * steps that work in place. LIFETIMES_NONE: a gradient that is not
-	 * wanted. */
+	/* Byte offsets, by the last row of each step; equal for steps that work
+	 * in place. LIFETIMES_NONE = the gradient is not needed. */
 	size_t outputs[MODEL_MAX_LAYERS];
 	size_t gradients[MODEL_MAX_LAYERS];
-	size_t bytes;  /* of all */
-	size_t unshared; /* if each had a place of its own */
+	size_t bytes;  /* of the allocation */
+	size_t unshared; /* bytes if each had a place of its own */
 };
 
 enum {
-	LIFETIMES_FORWARD = 1, /* there is no way back */
-	LIFETIMES_RELU_SEES = 2, /* backward, ReLU reads what it put out */
+	LIFETIMES_FORWARD = 1, /* there is no backward pass */
+	LIFETIMES_RELU_SEES = 2, /* backward, ReLU reads its output */
 };
 
-/* Of count steps, without the loss, which is the row behind them. */
+/* Plans count steps; the loss is the row after them, and not among them. how is
+ * a set of LIFETIMES_ flags. */
 void lifetimes_plan(struct lifetimes *lifetimes, const struct graph *graph,
 		    const struct lifetime_step *steps, int count,
 		    unsigned how);

@@ -1,5 +1,5 @@
-/* The losses of models/model.h; sums and exponentials are in double for outputs
- * in float, too: losses_float.c. */
+/* The losses of models/model.h. Sums and exponentials are in double, also for
+ * outputs in float: losses_float.c. */
 #include <math.h>
 
 #include "backends/host/host.h"

@@ -1,12 +1,12 @@
-/* Optimizers in plain loops over flat vectors, in double and, by
- * optimizers_float.c, in float; their formulas are in models/recipe.h. */
+/* Optimizers as plain loops over flat vectors, in double, and in float by
+ * optimizers_float.c. The formulas are in models/recipe.h. */
 #include <math.h>
 
 #include "backends/host/host.h"
 #include "backends/host/real.h"
 #include "backends/host/storage.h"
 
-/* Averages of gradients that stay zero would become denormal, and slow. */
+/* Averages of zero gradients would become denormal, and slow. */
 #define LEAST (real)1e-30
 
 static real unless_least(real value)

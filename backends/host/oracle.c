@@ -84,7 +84,7 @@ static void round_reals(const struct oracle *oracle, enum precision precision,
 		storage_round(precision, (float *)values + from, count);
 }
 
-/* Those that are factors of layers that round them; biases are none. */
+/* Rounds weights of layers that round their factors; biases are no factors. */
 static void round_weights(struct oracle *oracle)
 {
 	const struct graph *graph = &oracle->host.graph;
@@ -173,7 +173,7 @@ void oracle_round_row(const struct oracle *oracle, int row, void *values,
 		round_reals(oracle, oracle->storage.precision, values, 0, size);
 }
 
-/* count numbers of the gradient, from one on. */
+/* Ends count numbers of the gradient, from number from on. */
 static void end_gradient(struct oracle *oracle, size_t from, size_t count,
 			 int rounds, double scale)
 {
@@ -222,7 +222,8 @@ const uint8_t *oracle_imposed(const struct oracle *oracle, int layer, int i)
 	       (size_t)i * oracle->host.graph.nodes[layer].decisions;
 }
 
-/* Those doubles that stand for a vector, count of them; NULL: floats do. */
+/* Returns the doubles of a vector and sets count; NULL if it is stored in
+ * floats. */
 static double *doubles_of(struct program *program, enum vector which,
 			  size_t *count)
 {
@@ -311,7 +312,7 @@ int oracle_impose(struct program *program, int layer, const uint8_t *values,
 	return 0;
 }
 
-/* Room, in doubles, for the layers that round. */
+/* Space, in doubles, for layers that round. */
 struct rounding_room {
 	size_t factors[2], points;
 };

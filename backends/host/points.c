@@ -12,7 +12,7 @@
 #define AA (A * A)
 #define BB (B * B)
 
-/* In one dimension: values are step doubles apart. */
+/* A one-dimensional transform; values are step doubles apart. */
 typedef void line_transform(const double *from, int step, double *to);
 
 /* B^T d */
@@ -59,7 +59,7 @@ static void points_to_output(const double *m, int step, double *outputs)
 	outputs[3] = AA * odd_a + B * odd_b + m[5 * step];
 }
 
-/* In two dimensions, [in][in] to [out][out]: columns, then rows. */
+/* Transforms [in][in] to [out][out]: columns, then rows. */
 static void transform(line_transform *line, int in, int out, const double *from,
 		      double *to)
 {
@@ -79,7 +79,7 @@ static int tiles_of(int length)
 	return (length + OUTPUT - 1) / OUTPUT;
 }
 
-/* The points of one channel of all tiles, [tile][POINTS][channels]. */
+/* Computes one channel's points of all tiles, [tile][POINTS][channels]. */
 static void plane_points(struct shape in, struct shape out, int pad,
 			 const double *plane, int channels, double *points)
 {
@@ -115,7 +115,7 @@ static void weight_points(const double *weights, int channels, double *points)
 	}
 }
 
-/* A tile of one output, as much of it as lies in the plane. */
+/* Computes the part of one output's tile that lies in the plane. */
 static void tile_output(struct shape out, int t, int channels,
 			const double *data, const double *weights, double bias,
 			double *plane)

@@ -1,7 +1,7 @@
 /*
- * What a file computes with that is compiled twice: double, or float in the
- * file that defines REAL_FLOAT and includes the other one. The functions are
- * those of blas.h, host.h, oracle.h, storage.h and math.h.
+ * Type and functions of files that are compiled twice: in double, and in float
+ * by a file that defines REAL_FLOAT and includes the other one. The functions
+ * are in blas.h, host.h, oracle.h, storage.h and math.h.
  */
 #ifndef BACKENDS_HOST_REAL_H
 #define BACKENDS_HOST_REAL_H

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-/* A number of e = 2^floor(log2 |x|), or least where that is less, is a multiple
- * of e / steps. */
+/* A format's numbers x are multiples of e / steps, with e = 2^floor(log2 |x|)
+ * or least, whichever is larger. */
 struct format {
 	double least, steps, most;
 };
@@ -19,10 +19,11 @@ static const struct format *format_of(enum precision precision)
 						     NULL;
 }
 
-#define EXPONENT 0x7ff0000000000000u /* bits of a double; all: not finite */
+/* bits of a double; all set = not finite */
+#define EXPONENT 0x7ff0000000000000u
 
-/* What is added has multiples of e / steps as its neighbours, so that the sum
- * is rounded to one; 1.5 keeps it there for a negative x, too. */
+/* Rounds x by adding a power of 2 whose neighbours are multiples of e / steps;
+ * the factor 1.5 keeps the sum in that range for negative x, too. */
 static double rounded(const struct format *format, double x)
 {
 	uint64_t bits;
