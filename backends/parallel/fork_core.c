@@ -13,7 +13,7 @@
 
 #include "backends/contract/allocator.h"
 
-/* One piece of the shared memory: a part for each rank, in their order. */
+/* One piece of the shared memory: a part per rank, in order. */
 struct shared_piece {
 	struct shared_piece *next;
 	char *parts;
@@ -41,7 +41,7 @@ static void release_blocks(struct fork_core *core)
 	}
 }
 
-/* Taken now, since a page that is missing later would be a SIGBUS. */
+/* Allocated now, since a page missing later would raise SIGBUS. */
 static int take_memory(const struct fork_core *core, size_t bytes,
 		       struct error *err)
 {
@@ -75,10 +75,8 @@ static int map_block(struct fork_core *core, struct shared_piece *block,
 	return 0;
 }
 
-/*
- * A part of at least so many bytes for each rank. Every rank asks for the same,
- * so that all agree when it is too little.
- */
+/* Adds a part of at least bytes bytes for each rank. Every rank requests equal
+ * sizes, so that all agree when memory is short. */
 static const struct shared_piece *add_block(struct fork_core *core,
 					    size_t bytes, struct error *err)
 {
@@ -115,7 +113,7 @@ static void *core_allocate(struct allocator *allocator, size_t bytes,
 		       NULL;
 }
 
-/* Parts are neighbours: all of them are one. */
+/* Parts are contiguous: together they are one piece. */
 static void *core_share(struct allocator *allocator, size_t bytes,
 			struct error *err)
 {
@@ -142,7 +140,7 @@ static const struct shared_piece *block_of(const struct fork_core *core,
 	return block;
 }
 
-/* What others offer lies in their parts where the own lies in the own one. */
+/* Other ranks' vectors lie at the same offset in their parts. */
 int fork_core_offer(struct group *group, float *values, struct error *err)
 {
 	const size_t count = group->offered.count;
@@ -164,7 +162,7 @@ int fork_core_offer(struct group *group, float *values, struct error *err)
 	return meeting_offer(&core->member, place, count, NULL, err);
 }
 
-/* The names that launchers of this field use. */
+/* Sets the variables that launchers of this field use. */
 static int set_environment(const struct group *group, struct error *err)
 {
 	char rank[16], size[16];
@@ -187,7 +185,7 @@ static void send_home(int home, const struct ending *ending)
 				      sizeof(*ending) - sent);
 
 		if (count < 0 && errno != EINTR)
-			return; /* nobody is there to hear it */
+			return; /* nobody is there to read it */
 		sent += count > 0 ? (size_t)count : 0;
 	}
 }
@@ -219,7 +217,7 @@ void fork_core_live(const struct fork_work *work, const struct group *is,
 					&ending.err);
 	release_blocks(&core);
 	fflush(NULL);
-	/* First what happened, then what the others do because of it. */
+	/* First the result, then its consequence for the other cores. */
 	send_home(home, &ending);
 	if (ending.result)
 		meeting_fail(core.member.meeting);

@@ -1,4 +1,4 @@
-/* A core that is a process, from inside; transport_fork.c has the outside. */
+/* The code that runs inside a core's process; transport_fork.c launches it. */
 #ifndef BACKENDS_PARALLEL_FORK_CORE_H
 #define BACKENDS_PARALLEL_FORK_CORE_H
 
@@ -13,20 +13,21 @@ struct fork_shared {
 	_Alignas(max_align_t) char context[];
 };
 
-/* What each core gets from the process that launches it. */
+/* Data that each core gets from the launching process. */
 struct fork_work {
 	struct fork_shared *shared;
 	const struct group_job *job;
 	pid_t launcher;
-	int memory; /* for what cores read of each other; grows when needed */
+	/* file of memory that cores read of each other; grows when needed */
+	int memory;
 };
 
-/* What a core does from its birth to its end; how it ended goes to home, as
- * one struct ending. Does not return. */
+/* Runs a core from start to end and writes one struct ending to home. Does not
+ * return. */
 void fork_core_live(const struct fork_work *work, const struct group *is,
 		    int home);
 
-/* The slot of struct transport. */
+/* Slot of struct transport. */
 int fork_core_offer(struct group *group, float *values, struct error *err);
 
 #endif

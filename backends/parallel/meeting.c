@@ -29,7 +29,7 @@ void meeting_close(struct meeting *meeting)
 void meeting_fail(struct meeting *meeting)
 {
 	atomic_store(&meeting->failed, 1);
-	/* Whoever waits, at either gate, and whoever is on the way there. */
+	/* Releases cores that wait at either gate or are about to. */
 	for (int g = 0; g < 2; g++)
 		for (int r = 0; r < meeting->size; r++)
 			sem_post(&meeting->gates[g]);
@@ -62,7 +62,8 @@ int meeting_barrier(struct member *self, struct error *err)
 		while (sem_wait(gate) && errno == EINTR)
 			;
 	}
-	/* Who fails after all have met has still met: what it said counts. */
+	/* A core that fails after all have met has still met: its message
+	 * counts. */
 	return atomic_load(&meeting->rounds) < self->round ? leave(self, err) :
 							     0;
 }
@@ -133,8 +134,8 @@ static void add_in_order(float *const *vectors, int size, struct slice slice,
 	}
 }
 
-/* Nobody else reads or writes these slices of the own vector, nor of the others
- * anybody but this rank. */
+/* Nobody else reads or writes these slices of this rank's vector, and only this
+ * rank reads these slices of the others. */
 int meeting_reduce_scatter(struct group *group, struct error *err)
 {
 	float *const *vectors = ((struct member *)group)->offered;
@@ -154,7 +155,7 @@ static void copy_slice(const float *from, struct slice slice, float *to)
 	       (slice.to - slice.from) * sizeof(*to));
 }
 
-/* Each begins with another one's slice. */
+/* Each rank begins with another one's slice. */
 int meeting_all_gather(struct group *group, struct error *err)
 {
 	float *const *vectors = ((struct member *)group)->offered;
@@ -185,7 +186,7 @@ int meeting_blame(const struct meeting *meeting, const struct ending *endings,
 		return 0;
 	/* All stop together, and none is to blame. */
 	*err = endings[found].err;
-	/* And one alone needs no number. */
+	/* A single core needs no number. */
 	if (err->kind == ERROR_STOPPED || meeting->size == 1)
 		return -1;
 	error_set(err, endings[found].err.kind, "core %d of %d: %s", found,

@@ -1,21 +1,22 @@
 /*
- * What a plug-in is: a transport in a shared object of its own, NAME.so, which
- * defines bench_plugin. Of the program it may call error_set(), error_memory(),
- * group_slice(), buckets_number(), bucket_slice() and meeting_blame().
+ * Interface of a plug-in: a transport in a shared object NAME.so that defines
+ * bench_plugin. It may call these functions of the program: error_set(),
+ * error_memory(), group_slice(), buckets_number(), bucket_slice() and
+ * meeting_blame().
  */
 #ifndef BACKENDS_PARALLEL_PLUGIN_H
 #define BACKENDS_PARALLEL_PLUGIN_H
 
 #include "backends/parallel/transport.h"
 
-/* Raised by every change of what transports and the program have in common: all
- * of transport.h, and meeting.h, contract/error.h and contract/allocator.h. */
+/* Incremented with every change of the interface: all of transport.h,
+ * meeting.h, contract/error.h and contract/allocator.h. */
 #define PLUGIN_VERSION 2
 #define PLUGIN_SYMBOL "bench_plugin"
 
 struct plugin {
-	int version; /* PLUGIN_VERSION; it is the first in all versions */
-	const struct transport *transport; /* called as its file is */
+	int version; /* PLUGIN_VERSION; the first member in all versions */
+	const struct transport *transport; /* named as its file */
 };
 
 extern const struct plugin bench_plugin;

@@ -43,7 +43,7 @@ int replica_compile(struct group *group, struct device *device,
 			       (group->native_sums && !group->memory);
 	if (!device->backend->offloads)
 		return program_compile(device, model, &seen, program, err);
-	/* Others wait for this one meanwhile. */
+	/* Other ranks wait in the loop below meanwhile. */
 	if (seen.memory && seen.memory->meets)
 		seen.memory = NULL;
 	for (int r = 0; r < group->size; r++) {
@@ -56,11 +56,11 @@ int replica_compile(struct group *group, struct device *device,
 	return 0;
 }
 
-/* What one iteration works on. */
+/* Arguments of one iteration. */
 struct training_step {
 	struct group *group;
 	struct program *program;
-	struct buckets buckets; /* of the floats that are reduced */
+	struct buckets buckets; /* of the reduced floats */
 	struct batch batch;
 	const struct update *update;
 	struct loss_scaler *scaler; /* or NULL */
@@ -80,7 +80,7 @@ static struct slice own_slice(const struct training_step *step, int bucket)
 			    step->group->size);
 }
 
-/* Whether a step is made, as all ranks see it. */
+/* Sets *made to 1 if all ranks make the step. */
 static int decide_step(const struct training_step *step, const float *gradient,
 		       int *made, struct error *err)
 {
@@ -121,8 +121,8 @@ static void send_complete(struct gradient_watcher *watcher, float *gradient,
 					   sender->err);
 }
 
-/* One bucket alone would be sent no earlier; and a scaler plants what is not
- * finite in a whole gradient. */
+/* A single bucket would be sent no earlier, and a scaler writes infinities into
+ * a complete gradient. */
 static int compute_gradient(const struct training_step *step, struct error *err)
 {
 	struct program *program = step->program;
@@ -136,7 +136,7 @@ static int compute_gradient(const struct training_step *step, struct error *err)
 	return failed || sender.failed ? -1 : 0;
 }
 
-/* The gradient of this rank, lent; NULL: failed. */
+/* Returns the gradient of this rank, mapped, or NULL with err. */
 static float *lend_gradient(const struct training_step *step, struct error *err)
 {
 	struct program *program = step->program;
@@ -151,7 +151,7 @@ static float *lend_gradient(const struct training_step *step, struct error *err)
 	return gradient;
 }
 
-/* The gradient of a scaled loss, and whether there is to be a step. */
+/* Computes the gradient of a scaled loss, and whether to make the step. */
 static int scaled_gradient(const struct training_step *step, int *made,
 			   struct error *err)
 {
@@ -163,7 +163,7 @@ static int scaled_gradient(const struct training_step *step, int *made,
 		       -1 : 0;
 }
 
-/* A scaler looks at what is between gradient and update. */
+/* A scaler examines the gradient before the update. */
 static int train_alone(const struct training_step *step, struct score *score,
 		       struct error *err)
 {
@@ -187,7 +187,7 @@ static int train_alone(const struct training_step *step, struct score *score,
 	return 0;
 }
 
-/* Where no memory is common, those of the others are brought. */
+/* Exchanges factors if ranks share no memory. */
 static int gather_factors(const struct training_step *step, struct error *err)
 {
 	struct program *program = step->program;
@@ -202,7 +202,7 @@ static int gather_factors(const struct training_step *step, struct error *err)
 		       -1 : 0;
 }
 
-/* The sum of the gradients is known where it is needed, in the own slices. */
+/* Computes the gradient's sum in this rank's slices. */
 static int reduce_gradient(const struct training_step *step, int *made,
 			   struct error *err)
 {
@@ -224,7 +224,7 @@ static int reduce_gradient(const struct training_step *step, int *made,
 	return 0;
 }
 
-/* Where all have one copy, it is enough that all of them have come so far. */
+/* Returns 1 if ranks share one copy of the vector: then meeting is enough. */
 static int is_shared(const struct program *program, enum vector which)
 {
 	return program->shared && which != VECTOR_GRADIENT;
@@ -316,7 +316,9 @@ int replica_store(struct group *group, struct program *program,
 {
 	if (!is_shared(program, which))
 		return program_store(program, which, values, err);
-	/* One copy has one writer; the others learn that it has changed. */
+	/*
+	 * One copy has one writer; the other ranks learn that it has changed.
+	 */
 	if (group->rank == 0 ? program_store(program, which, values, err) :
 			       !program_map(program, which, err) ||
 				       program_unmap(program, which, err))
@@ -331,7 +333,7 @@ static int store(struct group *group, struct program *program,
 		       program_store(program, which, values, err);
 }
 
-/* The optimizer's state, and the gradient. */
+/* Clears the optimizer's state, and the gradient. */
 static int clear_others(struct group *group, struct program *program,
 			struct error *err)
 {
@@ -346,7 +348,7 @@ static int clear_others(struct group *group, struct program *program,
 	return failed;
 }
 
-/* buffers: of no program without any. */
+/* buffers may be NULL for a program without any. */
 static int store_both(struct group *group, struct program *program,
 		      const float *parameters, const float *buffers,
 		      struct error *err)

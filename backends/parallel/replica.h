@@ -1,28 +1,30 @@
 /*
- * Data-parallel training above any program, with a sharded optimizer (ZeRO
+ * Data-parallel training above any backend, with a sharded optimizer (ZeRO
  * stage 1: Rajbhandari et al. 2019, arXiv 1910.02054). Each rank computes the
- * gradient of its share, sums one slice of all gradients in rank order, makes
- * the optimizer's step of that slice, and then gets the others' parameters.
- * One rank alone is the plain case.
+ * gradient of its share. It sums one slice of all ranks' gradients in rank
+ * order, makes the optimizer's step of that slice, and then gets the other
+ * slices' parameters. One rank alone is the plain case.
  *
- * Where each program has parameters of its own, n ranks with p floats a vector
- * read n p and write p of gradients in a step, make one update of p for all,
- * and copy (n - 1) p of parameters.
+ * If each program has its own parameters, n ranks with p floats per vector read
+ * n p and write p floats of gradients per step. They update p parameters in
+ * all, and copy (n - 1) p.
  *
- * Where the programs of a group have one copy of them (shared, in
- * backends/contract/backend.h), none are copied: each rank updates its slice
- * while none computes. And where a weight gradient is a product of less than
- * it is itself, a rank leaves these sufficient factors (Xie et al. 2015, arXiv
- * 1511.08486) instead; after all have, each multiplies those of all ranks for
- * its part of the parameters, and updates it at once. The p of gradients are
- * then only the floats in front, reduced of them: the room for the others
- * stays, and is not written. So it is where ranks have no memory in common and
- * the factors of all are less to send than gradients and parameters: each rank
- * gets them, multiplies the samples of all, and updates all of the parameters
- * that are theirs. That is less to send for more to compute and to update. What
- * is summed as a whole they divide into buckets, and send each of them as soon
- * as the backend says that it is complete, while they compute the rest, as
- * DistributedDataParallel does (Li et al. 2020, arXiv 2006.15704).
+ * If a group's programs share one copy of the parameters (shared in
+ * backends/contract/program.h), none are copied. Each rank updates its slice
+ * while none computes.
+ *
+ * A weight gradient may be a product of factors smaller than itself. A rank
+ * then leaves these sufficient factors instead (Xie et al. 2015, arXiv
+ * 1511.08486). After all ranks have, each multiplies the factors of all ranks
+ * for its part of the parameters, and updates that at once. Only the first
+ * reduced floats of the gradient are then summed.
+ *
+ * Ranks without shared memory exchange factors if these are smaller than
+ * gradients and parameters together. Each rank then multiplies all samples'
+ * factors, and updates all parameters that depend on them: less to send, more
+ * to compute. The rest of the gradient is summed in buckets. Each bucket is
+ * sent as soon as the backend reports it complete, while the rank computes the
+ * others, as DistributedDataParallel does (Li et al. 2020, arXiv 2006.15704).
  */
 #ifndef BACKENDS_PARALLEL_REPLICA_H
 #define BACKENDS_PARALLEL_REPLICA_H
@@ -32,21 +34,23 @@
 #include "backends/parallel/transport.h"
 
 enum replica_phase {
-	REPLICA_COMPUTE, /* forward, loss and backward, but for products of
-			  * factors; with the update, where a program does both
-			  * at once */
-	REPLICA_WAIT,	 /* until every rank has come so far */
-	REPLICA_REDUCE,	 /* the slice's sum over all ranks, and the others'
-			  * factors; later their parameters, or nothing where
-			  * they are shared */
-	REPLICA_UPDATE,	 /* products of factors, the optimizer's step, and
-			  * waiting for the device */
+	/* forward, loss and backward without products of factors; also the
+	 * update, if a program does both at once */
+	REPLICA_COMPUTE,
+	REPLICA_WAIT,	 /* until every rank has reached this point */
+	/* sum of the slice over all ranks, and other ranks' factors; later
+	 * their parameters, or nothing if these are shared */
+	REPLICA_REDUCE,
+	/*
+	 * products of factors, the optimizer's step, and waiting for the device
+	 */
+	REPLICA_UPDATE,
 	REPLICA_PHASES
 };
 
 /*
- * Told when a phase has ended; the harness reads its clocks there. An
- * iteration has them in the order of the enumeration; several ranks then have
+ * Called when a phase ends; the harness then reads its clocks. An iteration has
+ * the phases in the order of the enumeration; several ranks then have
  * REPLICA_WAIT and REPLICA_REDUCE once more.
  */
 struct replica_observer {
@@ -55,22 +59,22 @@ struct replica_observer {
 };
 
 /*
- * Opens a device for each rank, one after the other, since libraries set
- * themselves up without locks, and checks them all at once: device_check(),
- * unless as many threads of this process have checked the library before.
- * Every rank calls it with the same request, whose rank and size do not
- * matter.
+ * Opens a device in each rank, one rank after the other, since libraries
+ * initialise themselves without locks. Then all ranks run device_check() at
+ * once, unless as many threads of this process have checked the library before.
+ * Every rank calls it with the same request, whose rank and size are ignored.
+ * Returns 0, or -1 with err.
  */
 int replica_open(struct group *group, const struct backend *backend,
 		 const struct device_request *request, struct device **device,
 		 struct error *err);
 
 /*
- * Compiles a program whose vectors all ranks see, where they have memory in
- * common. Every rank calls it with the same model and options, of which memory
- * and what follows from the group are set here. Devices are compiled for one
- * after the other: drivers keep the kernels of the first for the others, and
- * PoCL 3.1 may abort where two threads compile the same ones at once.
+ * Compiles a program in each rank, with vectors that all ranks see if they
+ * share memory. Every rank calls it with the same model and options; memory and
+ * the group's values are set here. Offloading devices compile one after the
+ * other. Drivers keep the kernels of the first for the others, and PoCL 3.1 may
+ * abort if two threads compile equal ones at once. Returns 0, or -1 with err.
  */
 int replica_compile(struct group *group, struct device *device,
 		    const struct model *model,
@@ -78,15 +82,15 @@ int replica_compile(struct group *group, struct device *device,
 		    struct program **program, struct error *err);
 
 /*
- * One iteration. The scaler is NULL where the loss is not scaled. score becomes
- * the rank's own share. A device that works in
- * the background is waited for at the end only, so that its phases are known
- * as one, unless the group makes it meet others in between.
+ * Runs one iteration and sets score to this rank's share. scaler is NULL if the
+ * loss is not scaled. A device that works in the background is waited for only
+ * at the end; its phases then appear as one. The group may make it meet others
+ * in between.
  *
- * Afterwards all ranks have the same parameters; gradient and the optimizer's
- * state, unless it is shared, are those of the whole batch in the rank's slices
- * of the floats that are reduced only, one a bucket. The ranks meet
- * (group_gather) before one of them stores parameters.
+ * Afterwards parameters are equal in all ranks. The gradient, and the
+ * optimizer's state unless shared, are the whole batch's only in the rank's
+ * slices of the reduced floats, one per bucket. Ranks must meet (group_gather)
+ * before one of them stores parameters. Returns 0, or -1 with err.
  */
 int replica_train(struct group *group, struct program *program,
 		  const struct batch *batch, const struct update *update,
@@ -95,34 +99,36 @@ int replica_train(struct group *group, struct program *program,
 		  struct error *err);
 
 /*
- * Stores the same values in every rank; where all share one copy, the first
- * rank does, and they meet afterwards. Every rank calls it, and they meet
- * before.
+ * Stores the same values in every rank; if ranks share one copy, the first rank
+ * stores it, and all meet afterwards. Every rank calls it, after a meeting.
+ * Returns 0, or -1 with err.
  */
 int replica_store(struct group *group, struct program *program,
 		  enum vector which, const float *values, struct error *err);
 
-/* What a training begins with: these parameters and buffers, which without any
- * may be NULL, and a fresh optimizer. Every rank calls it with the same; group:
- * NULL, of a program that is alone. */
+/*
+ * Begins a training with these parameters and buffers and a fresh optimizer;
+ * buffers may be NULL if the program has none. Every rank calls it with equal
+ * arguments; group is NULL for a program alone. Returns 0, or -1 with err.
+ */
 int replica_begin(struct group *group, struct program *program,
 		  const float *parameters, const float *buffers,
 		  struct error *err);
 
-/* The same with seeded parameters, and running statistics of nothing yet. */
+/* replica_begin() with seeded parameters and initial running statistics. */
 int replica_initialise(struct group *group, struct program *program,
 		       unsigned long long seed, struct error *err);
 
-/* What each rank knows of a vector in its slice becomes known to all; for the
- * optimizer's state, and a gradient that is summed as a whole. Every rank calls
- * it, and they meet before one of them stores or trains. */
+/*
+ * Distributes a vector if each rank has only its slices: the optimizer's state,
+ * or a gradient that is summed as a whole. Every rank calls it, and they must
+ * meet before one of them stores or trains. Returns 0, or -1 with err.
+ */
 int replica_gather(struct group *group, struct program *program,
 		   enum vector which, struct error *err);
 
-/*
- * The places of a global batch that rank works on are rank, rank + size, ...:
- * how many of the first count they are.
- */
+/* Returns how many of the first count places of a global batch are rank's:
+ * rank, rank + size, ... */
 int replica_share(int rank, int size, int count);
 
 #endif

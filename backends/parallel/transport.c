@@ -85,7 +85,7 @@ struct buckets buckets_of(size_t count, size_t each)
 				 whole };
 }
 
-/* The last floats, up to those of this bucket. */
+/* Returns the floats of this bucket and those after it in the vector. */
 static size_t floats_to(const struct buckets *buckets, int bucket)
 {
 	return buckets->first + (size_t)bucket * buckets->each;
@@ -100,7 +100,7 @@ int buckets_number(const struct buckets *buckets)
 	return number;
 }
 
-/* Where a bucket begins is a whole line from the vector's beginning. */
+/* A bucket begins at a whole line from the vector's beginning. */
 static size_t bucket_from(const struct buckets *buckets, int bucket)
 {
 	const size_t lines = (buckets->count + SLICE_LINE - 1) / SLICE_LINE;

@@ -1,9 +1,9 @@
 /*
- * One process per core, as xmp.spawn with start_method='fork' has it.
+ * Transport of one process per core, as xmp.spawn with start_method='fork'.
  *
- * The launching process is no core: it waits for all of them, so that it hears
- * at once when one dies, whatever the others are doing. Each core has a pipe
- * home, which carries how it ended and closes when it has.
+ * The launching process is no core. It waits for all cores, so that it notices
+ * at once when one dies. Each core has a pipe to it, which carries the core's
+ * result and closes when the core ends.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,21 +19,21 @@
 
 #include "backends/parallel/fork_core.h"
 
-#define POLL_MS 100 /* a signal is passed on so soon */
-#define SHORT_S 1   /* after a failure, for those that have not noticed it */
-#define LONG_S 5    /* for those that have, and clear up */
+#define POLL_MS 100 /* delay, at most, until a signal is passed on */
+#define SHORT_S 1   /* after a failure, for cores that have not noticed it */
+#define LONG_S 5    /* for cores that have, and clean up */
 
 struct worker {
 	pid_t pid;
-	int home;     /* reading end of its pipe; -1 when it has ended */
-	int reported; /* its ending has come home */
+	int home;     /* reading end of its pipe; -1 = it has ended */
+	int reported; /* 1 = its result has arrived */
 };
 
-/* How long the others may go on once one has ended badly. */
+/* Time that the others have once one core has failed. */
 enum patience { UNLIMITED, SHORT, LONG };
 
 struct launcher {
-	struct fork_work work; /* what it gives to each core */
+	struct fork_work work; /* data for each core */
 	int timer;
 	enum patience patience;
 	int size, running, passed_on;
@@ -41,7 +41,7 @@ struct launcher {
 	struct ending endings[GROUP_MAX_SIZE];
 };
 
-/* Returns 0, or an error number when no process can be had. */
+/* Starts a core; returns 0, or an error number if no process can be started. */
 static int start(struct launcher *launcher, const struct transport *transport,
 		 int rank)
 {
@@ -95,7 +95,7 @@ static void describe_death(const struct worker *worker, pid_t waited,
 			  "was done", (long)worker->pid, WEXITSTATUS(status));
 }
 
-/* A core has died, or has said all that it will. */
+/* Waits for a core that has died or has ended. */
 static void bury(struct launcher *launcher, int rank)
 {
 	struct worker *worker = &launcher->workers[rank];
@@ -113,14 +113,14 @@ static void bury(struct launcher *launcher, int rank)
 	launcher->running--;
 }
 
-/* A report, or the end of the pipe. */
+/* Reads a result, or the end of the pipe. */
 static void hear(struct launcher *launcher, int rank)
 {
 	struct worker *worker = &launcher->workers[rank];
 	struct ending ending;
 	ssize_t count;
 
-	/* A pipe hands over so few bytes at once. */
+	/* A pipe delivers so small a message in one piece. */
 	do
 		count = read(worker->home, &ending, sizeof(ending));
 	while (count < 0 && errno == EINTR);
@@ -153,7 +153,7 @@ static void set_patience(struct launcher *launcher, enum patience patience)
 	timerfd_settime(launcher->timer, 0, &end, NULL);
 }
 
-/* Cores that all stop because they were told to may write what they have. */
+/* Cores that all stop on request may write their results first. */
 static enum patience patience_after(const struct launcher *launcher)
 {
 	enum patience found = UNLIMITED;
@@ -169,7 +169,7 @@ static enum patience patience_after(const struct launcher *launcher)
 	return found;
 }
 
-/* Who does not leave some time after a failure never will. */
+/* Kills cores that have not ended in time after a failure. */
 static void lose_patience(struct launcher *launcher)
 {
 	atomic_int *leaving = launcher->work.shared->meeting.leaving;
@@ -177,8 +177,8 @@ static void lose_patience(struct launcher *launcher)
 	for (int r = 0; r < launcher->size; r++) {
 		if (launcher->patience == SHORT && atomic_load(&leaving[r]))
 			continue;
-		/* It is not to blame for what we do to it; but for what it has
-		 * said before, however long it takes to end. */
+		/* A killed core is not to blame, unless it has reported a
+		 * failure before, however long it takes to end. */
 		if (launcher->workers[r].home >= 0 &&
 		    !launcher->workers[r].reported)
 			atomic_store(&leaving[r], 1);
@@ -232,7 +232,7 @@ static int run_all(struct launcher *launcher, const struct transport *transport,
 
 	for (int r = 0; r < launcher->size; r++)
 		launcher->workers[r].home = -1;
-	/* Else each core would print what waits to be printed. */
+	/* Else each core would print what is still buffered. */
 	fflush(NULL);
 	while (started < launcher->size && !failed) {
 		failed = start(launcher, transport, started);
@@ -265,7 +265,7 @@ static int fork_launch(const struct transport *transport, int size,
 			       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (launcher.work.shared == MAP_FAILED)
 		return error_memory(err, "what the cores share");
-	/* It has no name, so that nothing is left of it in any case. */
+	/* It has no name, so that it disappears in any case. */
 	launcher.work.memory = memfd_create("bench-cores", MFD_CLOEXEC);
 	launcher.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
 	if (launcher.work.memory < 0 || launcher.timer < 0) {

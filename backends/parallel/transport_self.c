@@ -1,4 +1,4 @@
-/* One core: it has met everybody already. */
+/* Transport of a single core in this process. */
 #include <string.h>
 
 #include "backends/parallel/transport.h"
@@ -29,7 +29,7 @@ static int self_offer(struct group *group, float *values, struct error *err)
 	return 0;
 }
 
-/* It has all parts of the sum, and all slices. */
+/* The sum has one term, and the core has all slices. */
 static int self_exchange(struct group *group, struct error *err)
 {
 	(void)group;

@@ -1,4 +1,4 @@
-/* One thread per core. */
+/* Transport of one thread per core. */
 #include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "backends/host/host.h"
 #include "backends/parallel/meeting.h"
 
-/* What a core was given; it outlives the core, since others may read it. */
+/* Memory of a core; it outlives the core, since others may read it. */
 struct allocation {
 	struct allocation *next;
 	_Alignas(CACHE_LINE) char bytes[];
@@ -53,7 +53,7 @@ static void *core_allocate(struct allocator *allocator, size_t bytes,
 	return block->bytes;
 }
 
-/* Rank 0 has it, and says where. */
+/* Rank 0 allocates it and sends its address. */
 static void *core_share(struct allocator *allocator, size_t bytes,
 			struct error *err)
 {
@@ -80,7 +80,7 @@ static void release_blocks(struct thread_core *core)
 	}
 }
 
-/* Any memory will do: all of it is the threads' own. */
+/* Any memory will do: threads share all of it. */
 static int threads_offer(struct group *group, float *values, struct error *err)
 {
 	struct member *self = (struct member *)group;
@@ -101,8 +101,8 @@ static void *core_main(void *argument)
 	struct group *group = &core->member.base;
 	struct ending *ending = &crew->endings[group->rank];
 
-	/* A body starts threads of its own. Where a limit allows too few, the
-	 * error does not depend on which core was faster. */
+	/* A body starts threads of its own. If a limit allows too few, the
+	 * barrier makes the error independent of the cores' speed. */
 	ending->result = meeting_barrier(&core->member, &ending->err);
 	if (!ending->result)
 		ending->result = crew->job->body(group, crew->job->context,
