@@ -6,10 +6,10 @@
 
 #include "backends/mpi/check.h"
 
-#define SLEEP_NS 100000 /* between two looks at what is under way */
+#define SLEEP_NS 100000 /* between two checks of requests under way */
 #define SUM_BLOCK 512	/* floats that stay in the first cache */
 
-/* Messages of a pair of ranks arrive in order; so two tags are enough. */
+/* Messages between two ranks arrive in order, so two tags are enough. */
 enum tag { TAG_SUM = 2, TAG_GATHER };
 enum { RECEIVE, SEND, BOTH };
 
@@ -42,7 +42,7 @@ static size_t length_of(struct slice slice)
 	return slice.to - slice.from;
 }
 
-/* Floats of all own slices before a bucket's. */
+/* Returns the floats of this rank's slices before a bucket. */
 static size_t floats_before(const struct exchange *exchange, int bucket)
 {
 	size_t floats = 0;
@@ -52,7 +52,7 @@ static size_t floats_before(const struct exchange *exchange, int bucket)
 	return floats;
 }
 
-/* Of another rank, of the own slice of a bucket. */
+/* Returns another rank's part of this rank's slice of a bucket. */
 static float *part_of(const struct exchange *exchange, int bucket, int rank)
 {
 	const size_t each =
@@ -112,7 +112,7 @@ static void receive_slice(const struct exchange *exchange, struct slice slice,
 			 "MPI_Irecv");
 }
 
-/* Of the next bucket, with one rank. */
+/* Starts the next bucket's messages with one rank. */
 static void start_with(const struct exchange *exchange, int rank, enum tag tag,
 		       MPI_Request *pair)
 {
@@ -131,7 +131,7 @@ static void start_with(const struct exchange *exchange, int rank, enum tag tag,
 	}
 }
 
-/* Each begins with another one. */
+/* Each rank begins with another one. */
 static void start_next(struct exchange *exchange, enum tag tag)
 {
 	MPI_Request *requests = exchange_requests(exchange, exchange->started);
@@ -172,8 +172,8 @@ int exchange_start_gather(struct exchange *exchange, float *values,
 	return start_all(exchange, values, buckets, TAG_GATHER, err);
 }
 
-/* Starts what is begun, and lets MPI go on with it, until it is told to stop:
- * at the end nothing that is begun is left to start. */
+/* Starts begun buckets and lets MPI progress, until the thread is asked to
+ * stop; all begun buckets have then been started. */
 static void *send_buckets(void *argument)
 {
 	struct exchange *exchange = argument;
@@ -191,7 +191,7 @@ static void *send_buckets(void *argument)
 				     exchange->requests, &done,
 				     MPI_STATUSES_IGNORE), "MPI_Testall");
 		now = MPI_Wtime();
-		/* Between two looks; the last is behind what was computed. */
+		/* Between two checks; the last one follows the computation. */
 		if (!was_done && !stopping)
 			exchange->overlapped_s += now - then;
 		then = now;
@@ -272,8 +272,10 @@ void exchange_end(struct exchange *exchange)
 	exchange->started = 0;
 }
 
-/* The other end has begun its part of it, or never will: then a receive is
- * cancelled, and a send, of which MPI cancels none, given up. */
+/*
+ * Waits for a request that the other rank has begun or never will. In the
+ * latter case cancels a receive; MPI cannot cancel a send, which is released.
+ */
 static void settle_request(MPI_Request *request, int has_begun, int which)
 {
 	int done = *request == MPI_REQUEST_NULL;

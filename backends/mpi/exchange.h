@@ -1,15 +1,15 @@
 /*
- * Sums between ranks of MPI that have no memory in common, in rank order, and
- * how all get them: bucket by bucket, each rank's slices sent to it.
+ * Sums in rank order between ranks of MPI without shared memory, and their
+ * distribution, bucket by bucket: each rank's slices are sent to it.
  *
- * Buckets that are begun while a rank still computes are sent by a thread of
- * their own, since MPI sends only within its calls. That thread ends before the
- * rank itself calls MPI again.
+ * Buckets that begin while a rank still computes are sent by a thread of their
+ * own, since MPI sends only within its calls. The thread ends before the rank
+ * itself calls MPI again.
  *
- * Once a rank has failed before it began a bucket, it never will. The others
- * hear of it when they offer, and exchange_abandon() waits for what they have
- * begun together, and gives up the rest. A rank that fails with buckets of its
- * own under way ends all others: its vectors are gone by then.
+ * A rank that fails before it begins a bucket never begins it. The others
+ * notice when they offer; exchange_abandon() then waits for the buckets that
+ * both ranks have begun, and cancels the rest. A rank that fails while its own
+ * buckets are being sent ends all ranks: its vectors are gone by then.
  */
 #ifndef BACKENDS_MPI_EXCHANGE_H
 #define BACKENDS_MPI_EXCHANGE_H
@@ -23,61 +23,70 @@
 struct exchange {
 	MPI_Comm ranks;
 	int rank, size;
-	int has_threads; /* as MPI was initialised */
+	int has_threads; /* 1 = MPI was initialised for threads */
 	float *values;	 /* a vector, owned by the caller */
 	struct buckets buckets;
-	float *parts; /* of all ranks, of the own slices of all buckets */
+	float *parts; /* of all ranks, for this rank's slices of all buckets */
 	size_t room;  /* floats of parts */
-	/* [bucket][rank][receive, send]; MPI_REQUEST_NULL: none, or done. */
+	/* [bucket][rank][receive, send]; MPI_REQUEST_NULL = none, or done. */
 	MPI_Request *requests;
 	size_t request_room;
-	int started; /* buckets of which there are requests */
+	int started; /* buckets with requests */
 	pthread_t thread;
 	int is_running;
 	atomic_int begun; /* buckets that the thread is to start */
 	atomic_int stopping;
-	double overlapped_s; /* of the thread, with something under way */
+	/* seconds that the thread had requests under way */
+	double overlapped_s;
 };
 
-/* Room for a sum of the vector, but for what there is. */
+/* Allocates space for a sum of the vector, if there is not enough. Returns 0,
+ * or -1 with err. */
 int exchange_prepare(struct exchange *exchange, const struct buckets *buckets,
 		     struct error *err);
 
-/* group_begin_bucket(); there is room for the sum. */
+/* Slot begin_bucket, without a check that ranks lack shared memory. */
 int exchange_begin(struct exchange *exchange, float *values,
 		   const struct buckets *buckets, int bucket,
 		   struct error *err);
 
-/* Ends the thread, and adds to *overlapped_s; before any other call of MPI. */
+/* Ends the thread and adds its time to *overlapped_s; call before any other
+ * call of MPI. */
 void exchange_join(struct exchange *exchange, double *overlapped_s);
 
-/* Starts to send the buckets that are not begun, and to receive them. */
+/* Starts sending the buckets not yet begun, and receiving all. Returns 0, or -1
+ * with err. */
 int exchange_start_sum(struct exchange *exchange, float *values,
 		       const struct buckets *buckets, struct error *err);
-/* The own slice of a bucket, all of whose requests are done. */
+/* Computes the sum of this rank's slice of a bucket; requires its requests to
+ * be done. */
 void exchange_add(const struct exchange *exchange, int bucket);
 
-/* Sends the own slices of all buckets, and receives the others'. */
+/* Starts sending this rank's slices of all buckets, and receiving the others.
+ * Returns 0, or -1 with err. */
 int exchange_start_gather(struct exchange *exchange, float *values,
 			  const struct buckets *buckets, struct error *err);
 
-/* The 2 size requests of a bucket. */
+/* Returns the 2 size requests of a bucket. */
 MPI_Request *exchange_requests(const struct exchange *exchange, int bucket);
-/* All requests are done. */
+/* Forgets the requests, which must be done. */
 void exchange_end(struct exchange *exchange);
 
-/* Others have begun so many buckets of the sum, by ranks, and some have failed.
- * What both have begun is waited for; other receives are cancelled, and other
- * sends given up. */
+/*
+ * Ends a sum after a failure of other ranks; begun has the number of buckets
+ * that each rank has begun. Waits for requests that both ranks have begun;
+ * cancels other receives and releases other sends.
+ */
 void exchange_abandon(struct exchange *exchange, const int *begun);
 
-/* The sum of all ranks' vectors, in rank order; it may be one of them. */
+/* Sets sum to the sum of all ranks' vectors, in rank order; sum may be one of
+ * them. */
 void exchange_add_vectors(const float *const *vectors, int size, size_t count,
 			  float *sum);
 
 void exchange_release(struct exchange *exchange);
 
-/* Until MPI is asked again; others have the CPU meanwhile. */
+/* Sleeps between two calls of MPI, so that others have the CPU. */
 void exchange_sleep(long ns);
 
 #endif

@@ -1,17 +1,16 @@
 /*
- * One rank of MPI per core, which mpirun starts on one host or on several.
+ * Transport of one MPI rank per core, started by mpirun on one host or several.
  *
- * MPI itself waits by asking again and again, which takes the CPU from ranks
- * that compute; here one that waits sleeps in between (wait_for), but in a sum
- * that is wanted as MPI makes it.
+ * MPI waits by polling, which takes the CPU from ranks that compute. Here a
+ * waiting rank sleeps in between (wait_for), except in native sums.
  *
- * Each call that waits is one MPI_Allgather of a packet, in which every rank
- * says whether it has failed: whoever fails makes one more, and all others
- * hear of it there, whatever they wait for. A call of MPI that fails ends all
- * ranks (backends/mpi/check.h).
+ * Each call that waits is one MPI_Allgather of a packet in which every rank
+ * reports whether it has failed. A rank that fails makes one more, so that all
+ * others notice, whatever they wait for. A failed call of MPI ends all ranks
+ * (backends/mpi/check.h).
  *
- * On one host ranks have memory in common, as cores of other transports do; on
- * several there is none, and each has its own copy of everything.
+ * Ranks on one host share memory, as in the other transports. On several hosts
+ * each rank has its own copy of everything.
  */
 #include <mpi.h>
 #include <stdatomic.h>
@@ -29,11 +28,12 @@
 #include "backends/parallel/plugin.h"
 
 #define HOST_ROOM 64
-#define ASKS 50	       /* before the first sleep */
-#define SLEEP_NS 50000 /* and as much again, as the kernel has it */
-#define CALL_S .25     /* of a wait, told to stop, until it calls the roll */
-#define ANSWER_S 2     /* in which others answer */
-#define ROLL 1	       /* their tag */
+#define ASKS 50	       /* polls before the first sleep */
+#define SLEEP_NS 50000 /* about doubled by the kernel */
+/* seconds of waiting after a stop request until the roll call */
+#define CALL_S .25
+#define ANSWER_S 2     /* seconds for the answers */
+#define ROLL 1	       /* tag of the answers */
 
 struct packet {
 	int failed;
@@ -47,20 +47,20 @@ struct mpi_core {
 	struct allocator allocator;
 	struct windows windows;
 	MPI_Comm ranks;
-	int leaving; /* another rank has failed */
-	int sees;    /* theirs: it need not be sent any */
-	int owes;    /* others wait for its part of the vector offered */
+	int leaving; /* 1 = another rank has failed */
+	int sees;    /* 1 = it reads the others' vectors; nothing is sent */
+	int owes;    /* 1 = others wait for its part of the offered vector */
 	float *offered;
 	float *theirs[GROUP_MAX_SIZE]; /* ranks' vectors, in windows */
-	struct exchange exchange; /* where ranks see no others' vectors */
+	struct exchange exchange; /* if ranks do not see each other's vectors */
 	struct packet mine, all[GROUP_MAX_SIZE];
 	char hosts[GROUP_MAX_SIZE][HOST_ROOM];
 	int (*caught)(void); /* as in struct group_job */
-	double caught_at;    /* seen first in this wait; 0: not yet */
-	int has_called;	     /* the roll, in this wait */
+	double caught_at;    /* time of the signal in this wait; 0 = none */
+	int has_called;	     /* 1 = the roll was called in this wait */
 };
 
-/* The lowest rank that answers says which do not. */
+/* The lowest rank that answers prints the missing ranks. */
 static void print_roll(const struct mpi_core *core, const char *answers)
 {
 	char text[256] = "";
@@ -80,7 +80,7 @@ static void print_roll(const struct mpi_core *core, const char *answers)
 		fprintf(stderr, "bench: core %d: waits for%s\n", first, text);
 }
 
-/* Another rank's answer to the roll. */
+/* Returns 1 if another rank's answer to the roll has arrived. */
 static int is_there(const struct mpi_core *core, MPI_Status *status)
 {
 	int come = 0;
@@ -91,9 +91,9 @@ static int is_there(const struct mpi_core *core, MPI_Status *status)
 }
 
 /*
- * We are to stop, and another rank does not come to where we wait: it may hang.
- * All that wait tell each other that they do, and after a moment it is known
- * who does not.
+ * Roll call: this rank is to stop, and another one does not arrive; it may
+ * hang. All waiting ranks report that they wait, and soon the missing ones are
+ * known.
  */
 static void call_roll(struct mpi_core *core, MPI_Request *waited_for)
 {
@@ -119,7 +119,7 @@ static void call_roll(struct mpi_core *core, MPI_Request *waited_for)
 					  MPI_STATUS_IGNORE), "MPI_Recv");
 			answers[status.MPI_SOURCE] = 1;
 		}
-		/* It came, late. */
+		/* The missing rank arrived, late. */
 		mpi_must(MPI_Test(waited_for, &done, MPI_STATUS_IGNORE),
 			 "MPI_Test");
 		if (done)
@@ -157,7 +157,7 @@ static void wait_for(struct mpi_core *core, MPI_Request *request)
 	core->has_called = 0;
 }
 
-/* What others wrote into common memory before is seen afterwards. */
+/* The fences make earlier writes to shared memory visible afterwards. */
 static void exchange_packets(struct mpi_core *core)
 {
 	MPI_Request request;
@@ -173,8 +173,8 @@ static void exchange_packets(struct mpi_core *core)
 		core->leaving |= core->all[r].failed;
 }
 
-/* Another rank has failed: of this one nothing is under way that others ask
- * for. */
+/* Ends this rank's requests after another rank has failed, so that others do
+ * not wait for it. */
 static int leave(struct mpi_core *core, struct error *err)
 {
 	int begun[GROUP_MAX_SIZE];
@@ -211,7 +211,7 @@ static int mpi_gather(struct group *group, const void *mine, size_t bytes,
 	return 0;
 }
 
-/* Before others wait for it. */
+/* Allocates before others wait for this rank. */
 static int make_room(struct mpi_core *core, struct error *err)
 {
 	return core->base.native_sums ?
@@ -259,7 +259,7 @@ static int mpi_offer(struct group *group, float *values, struct error *err)
 	return core->sees ? 0 : make_room(core, err);
 }
 
-/* As MPI makes it: it waits in its own way, and heeds no signal. */
+/* A native sum: MPI waits in its own way and ignores signals. */
 static void sum_natively(struct mpi_core *core)
 {
 	mpi_must(MPI_Allreduce(MPI_IN_PLACE, core->offered,
@@ -267,7 +267,7 @@ static void sum_natively(struct mpi_core *core)
 			       MPI_SUM, core->ranks), "MPI_Allreduce");
 }
 
-/* All of a bucket is here, and sent. */
+/* Waits until a bucket has been received and sent. */
 static void wait_for_bucket(struct mpi_core *core, int bucket)
 {
 	MPI_Request *requests = exchange_requests(&core->exchange, bucket);
@@ -302,9 +302,11 @@ static int gather_slices(struct mpi_core *core, struct error *err)
 	return 0;
 }
 
-/* Ranks that see each other's vectors have memory in common: they are one
- * bucket. Nobody else touches this slice of the own vector, nor of theirs
- * anybody but this rank. */
+/*
+ * Ranks that see each other's vectors share memory and have one bucket. Nobody
+ * else touches this slice of this rank's vector, and only this rank touches it
+ * in the others.
+ */
 static void sum_theirs(struct mpi_core *core)
 {
 	const struct group *group = &core->base;
@@ -360,7 +362,7 @@ static int mpi_all_gather(struct group *group, struct error *err)
 	return core->owes;
 }
 
-/* Who fails before it is heard of here, not in what MPI waits for. */
+/* A rank that fails before is noticed here, not in MPI's own wait. */
 static void *add_window(struct mpi_core *core, size_t bytes, int owner,
 			struct error *err)
 {
@@ -393,9 +395,9 @@ static void *mpi_share(struct allocator *allocator, size_t bytes,
 }
 
 /*
- * How all ranks ended, told to each: 0, or -1 with the message of the lowest
- * that failed by itself. Where others wait for floats of this one nobody can be
- * told anything, and all are ended.
+ * Exchanges the results of all ranks. Returns 0, or -1 with the message of the
+ * lowest rank that failed by itself. If others wait for this rank's floats it
+ * cannot reach them, and ends all ranks.
  */
 static int settle(struct mpi_core *core, int result, struct error *err)
 {
@@ -434,7 +436,7 @@ static int settle(struct mpi_core *core, int result, struct error *err)
 	return failed;
 }
 
-/* Of which one at a time calls MPI. */
+/* Returns 1 if threads may call MPI, one at a time. */
 static int has_threads(void)
 {
 	int level = MPI_THREAD_SINGLE;
@@ -493,18 +495,19 @@ static int mpi_launch(const struct transport *transport, int size,
 	return result;
 }
 
-/* What Open MPI is asked for, unless mpirun or its environment say
- * otherwise. */
+/* Sets Open MPI's parameters unless mpirun or the environment has them. */
 static int set_parameters(struct error *err)
 {
 	static const struct {
 		const char *name, *value;
 	} parameters[] = {
-		/* Ranks that wait let others have their CPU. */
+		/* Waiting ranks leave the CPU to others. */
 		{ "OMPI_MCA_mpi_yield_when_idle", "1" },
-		/* Large messages over TCP are sent, by MCA_BTL_FLAGS_SEND and
-		 * _SEND_INPLACE, not put: both ways at once, puts left a third
-		 * of a link's rate unused. */
+		/*
+		 * Sends large messages over TCP (MCA_BTL_FLAGS_SEND and
+		 * _SEND_INPLACE) instead of putting them: puts in both
+		 * directions left a third of the rate unused.
+		 */
 		{ "OMPI_MCA_btl_tcp_flags", "9" },
 	};
 
@@ -526,8 +529,8 @@ static int mpi_join(int size, struct error *err)
 	if (set_parameters(err))
 		return -1;
 	code = MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level);
-	/* Nobody can be asked for its words yet, nor to end the others: mpirun
-	 * does that. */
+	/* No error text and no MPI_Abort() are available yet: mpirun ends the
+	 * others. */
 	if (code)
 		return error_set(err, ERROR_FAILED, "MPI_Init_thread: error %d",
 				 code);

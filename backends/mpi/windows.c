@@ -11,7 +11,7 @@
 struct window {
 	struct window *before;
 	MPI_Win handle;
-	size_t bytes; /* of the own part */
+	size_t bytes; /* of this rank's part */
 	char *parts[GROUP_MAX_SIZE];
 };
 
@@ -29,7 +29,7 @@ int windows_one_host(void)
 	return here == all;
 }
 
-/* Pages are at other addresses in each rank, lines at the same in them. */
+/* Aligns a part: pages have other addresses in each rank, but equal offsets. */
 static char *align(char *part)
 {
 	return part + (CACHE_LINE - (uintptr_t)part % CACHE_LINE) % CACHE_LINE;
@@ -42,8 +42,8 @@ int windows_prepare(struct windows *windows, struct error *err)
 	return windows->next ? 0 : error_memory(err, "what the cores share");
 }
 
-/* bytes: of the own part. Open MPI has common memory in files of a folder that
- * is a small one in containers. */
+/* bytes: of this rank's part. Open MPI's shared memory is files in a folder
+ * that is small in containers. */
 _Noreturn static void end_without_room(int code, size_t bytes)
 {
 	const char *folder = getenv("OMPI_MCA_osc_sm_backing_directory");

@@ -1,8 +1,7 @@
 /*
- * Memory that all ranks of MPI have in common where they are on one host: one
- * window for each time that they ask for some together, to which each adds its
- * part. All of a window is 0 at first, and lies at another address in each
- * rank.
+ * Shared memory of all ranks of MPI on one host. Each collective request makes
+ * one window, to which each rank adds its part. A window is initially 0, and
+ * has another address in each rank.
  */
 #ifndef BACKENDS_MPI_WINDOWS_H
 #define BACKENDS_MPI_WINDOWS_H
@@ -16,31 +15,33 @@
 struct window;
 
 struct windows {
-	struct window *last; /* that was added; NULL: none */
+	struct window *last; /* added last; NULL = none */
 	struct window *next; /* prepared for windows_add() */
 	MPI_Comm ranks;
-	int rank, size; /* GROUP_MAX_SIZE at most */
+	int rank, size; /* at most GROUP_MAX_SIZE */
 };
 
-/* Whether all ranks of MPI_COMM_WORLD are on one host; they ask together. */
+/* Returns 1 if all ranks of MPI_COMM_WORLD are on one host; every rank must
+ * call it. */
 int windows_one_host(void);
 
-/* What may fail on one rank alone, before windows_add(). */
+/* Does what may fail in one rank alone, before windows_add(). Returns 0, or -1
+ * with err. */
 int windows_prepare(struct windows *windows, struct error *err);
 /*
- * bytes of this rank's part, which may be 0. Returns the owner's part, as it is
- * seen here, on a whole line of the cache. All ranks call it, or none; what
- * they find is 0 once each of them has returned. A lack of shared memory ends
+ * Adds a window with bytes, which may be 0, of this rank. Returns owner's part
+ * as this rank sees it, aligned to a cache line. All ranks must call it, or
+ * none; the memory is 0 once each has returned. A lack of shared memory ends
  * all ranks.
  */
 void *windows_add(struct windows *windows, size_t bytes, int owner);
 
-/* Where all ranks' vectors are that lie where values does in the own part;
- * 0: values is in no window. */
+/* Sets theirs to the vectors at values' place in all ranks' parts and returns
+ * 1; returns 0 if values is in no window. */
 int windows_find(const struct windows *windows, const float *values,
 		 float *theirs[GROUP_MAX_SIZE]);
 
-/* All ranks call it, with as many windows, or none. */
+/* All ranks call it, with equally many windows, or none. */
 void windows_release(struct windows *windows);
 
 #endif
