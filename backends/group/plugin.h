@@ -1,2 +1,2 @@
-/* Plug-ins of others include this name. */
+/* Former name of the header, included by plug-ins outside this tree. */
 #include "backends/parallel/plugin.h"

@@ -1,7 +1,5 @@
-/*
- * Computes nothing: what is left is the harness's own cost. It is also the
- * smallest complete backend, to copy for a new one.
- */
+/* A backend that computes nothing, to measure the harness's own cost. It is
+ * also the smallest complete backend, to copy for a new one. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,7 +1,5 @@
-/*
- * Loops over one sample, whose planes are [channel][row][column]; over all of a
- * batch for batch norm.
- */
+/* Layers as loops over one sample, with planes [channel][row][column]; batch
+ * norm over a whole batch. */
 #ifndef BACKENDS_OPENBLAS_LAYERS_H
 #define BACKENDS_OPENBLAS_LAYERS_H
 
@@ -11,7 +9,7 @@
 #include "backends/host/host.h"
 #include "backends/host/real.h"
 
-/* Windows along a side: those whose pixel k lies in the input. */
+/* Windows along a side whose pixel k lies in the input. */
 struct inside {
 	int from, to;
 };
@@ -33,8 +31,8 @@ static inline struct inside find_inside(const struct layer *layer, int k,
 	return inside;
 }
 
-/* Every stride-th value of x from the first one on, which may be before it;
- * zeros in the padding. */
+/* Copies every stride-th value of x, from index first on, which may be
+ * negative; zeros in the padding. */
 static inline void copy_row(const real *x, int first, int stride,
 			    struct inside inside, int windows, real *to)
 {
@@ -61,7 +59,7 @@ static inline void add_row(const real *from, int first, int stride,
 			x[first + i * stride] += from[i];
 }
 
-/* The pixels of a plane that pixel i, j of a window lies on. */
+/* Copies the pixels of a plane under pixel i, j of each window. */
 static inline void copy_plane(const struct node *node, const real *x, int i,
 			      int j, real *to)
 {
@@ -94,7 +92,7 @@ static void im2col(const struct node *node, const real *x, real *columns)
 	}
 }
 
-/* Adds columns back to the pixels that they are of. */
+/* Adds columns back to their pixels. */
 static void col2im(const struct node *node, const real *columns, real *x)
 {
 	const struct layer *layer = node->layer;
@@ -133,17 +131,17 @@ static inline void worsen(double *regret, double difference, double scale)
 		*regret = difference / scale;
 }
 
-/* In place; passes[i] is 0 where the input was 0 or below, else 1. */
+/* ReLU in place; passes[i] is 0 where the input is 0 or below, else 1. */
 static void relu(real *restrict x, size_t count, uint8_t *restrict passes)
 {
-	/* NaN passes: it must reach the loss, where it is noticed. */
+	/* A NaN passes: it must reach the loss, where it is noticed. */
 	for (size_t i = 0; i < count; i++) {
 		passes[i] = !(x[i] <= 0);
 		x[i] = x[i] <= 0 ? 0 : x[i];
 	}
 }
 
-/* The same with decisions imposed. */
+/* relu() with imposed decisions. */
 static void relu_follow(real *x, size_t count, const uint8_t *imposed,
 			uint8_t *passes, double *regret)
 {
@@ -166,7 +164,7 @@ static void relu_backward(real *dy, size_t count, const uint8_t *passes)
 		dy[i] = passes[i] ? dy[i] : 0;
 }
 
-/* In place, forward and backward alike; each choice stands for span values. */
+/* In place, forward and backward; each choice covers span values. */
 static void dropout(real *x, size_t choices, size_t span, const uint8_t *keep,
 		    double drop)
 {
@@ -177,11 +175,12 @@ static void dropout(real *x, size_t choices, size_t span, const uint8_t *keep,
 			x[i * span + j] *= keep[i] ? scale : 0;
 }
 
-/* A window of a pooling, the part of it that is in the plane, and where its
- * first pixel is, which may lie outside. */
+/* A pooling window: its first pixel, which may lie outside the plane, and its
+ * part inside the plane. */
 struct plane_window {
 	int row, column;
-	int top, bottom, left, right; /* of the window, from and to */
+	/* rows and columns of the window, from and to */
+	int top, bottom, left, right;
 };
 
 static inline struct plane_window window_at(const struct node *node, int y,
@@ -200,7 +199,7 @@ static inline struct plane_window window_at(const struct node *node, int y,
 	};
 }
 
-/* The maximum and its place; the first of equals, and a NaN, win. */
+/* Finds the maximum and its place; the first of equals wins, and a NaN. */
 static inline void window_maximum(const real *plane, int width, int side,
 				  struct plane_window at, real *out,
 				  uint8_t *winner)
@@ -221,8 +220,8 @@ static inline void window_maximum(const real *plane, int width, int side,
 	*winner = (uint8_t)best;
 }
 
-/* A row of what most networks have, windows of 2x2 side by side, without a
- * branch, so that it can be done in vectors. */
+/* Finds the maxima of a row of 2x2 windows side by side, as most networks have
+ * them, without a branch, so that it vectorizes. */
 static inline void pairs_maximum(const real *restrict above,
 				 const real *restrict below, int count,
 				 real *restrict y, uint8_t *restrict winners)
@@ -269,8 +268,8 @@ static void maxpool(const struct node *node, const real *x, real *y,
 		}
 }
 
-/* After maxpool(): takes the imposed winners instead, where they lie within
- * their windows. */
+/* After maxpool(): takes imposed winners instead, if they lie within their
+ * windows. */
 static void maxpool_follow(const struct node *node, const real *x, real *y,
 			   const uint8_t *imposed, uint8_t *winners,
 			   double *regret)
@@ -317,13 +316,15 @@ static void maxpool_backward(const struct node *node, const real *dy,
 				   pad + offsets[*winners++]] += *dy++;
 }
 
-/* Inputs that output i of a side is the mean of. */
+/* Returns the inputs whose mean is output i of a side. */
 static inline struct inside share_of(int i, int in, int out)
 {
 	return (struct inside){ i * in / out, ((i + 1) * in + out - 1) / out };
 }
 
-/* The sum of neighbours: of SUMMED values at a time, then of doubles. */
+/*
+ * Returns the sum of count neighbours: SUMMED values at a time, then doubles.
+ */
 static inline double sum_of(const real *x, size_t count)
 {
 	enum { APART = 16, SUMMED = 64 * APART };
@@ -425,7 +426,7 @@ static void normalise(struct channel is, const real *x, real mean, real scale,
 			y[i] = (x[i] - mean) * scale + bias;
 }
 
-/* Of a plane, the sums of dy and of dy (x - mean). */
+/* Adds a plane's sums of dy and of dy (x - mean). */
 static void sum_plane(const real *x, const real *dy, size_t size, double mean,
 		      double *sum, double *product)
 {

@@ -1,8 +1,8 @@
 /*
- * What most people would write: one layer after the other over the whole
- * batch, convolutions as im2col and a matrix product of OpenBLAS a sample. It
- * computes any graph, in floats or in doubles; these follow others' decisions
- * as the reference does, and much faster.
+ * The openblas backend, a plain implementation: one layer after the other over
+ * the whole batch, convolutions as im2col and one matrix product of OpenBLAS
+ * per sample. It computes any graph, in float or double. In double it follows
+ * other backends' decisions like the reference, and is much faster.
  */
 #include "backends/openblas/openblas.h"
 
@@ -48,8 +48,8 @@ static size_t size_of(const struct program_options *options)
 						      sizeof(float);
 }
 
-/* Whether images are not taken as they come: in double, and where they may be
- * rounded. */
+/* Returns 1 if images are converted: to double, or if the precision may round
+ * them. */
 static int converts(const struct program_options *options)
 {
 	return options->precision != PRECISION_FP32;
@@ -74,8 +74,8 @@ void openblas_plan(struct lifetimes *lifetimes, const struct graph *graph,
 		       options->infers ? LIFETIMES_FORWARD : 0);
 }
 
-/* Numbers that no row keeps: of a sample's im2col, and a one for each sample,
- * by which linear layers sum. */
+/* Counts numbers of scratch: a sample's im2col, and a one per sample, with
+ * which linear layers sum. */
 static void count_scratch(const struct graph *graph, int batch,
 			  size_t *columns, size_t *ones)
 {
@@ -181,7 +181,7 @@ static int openblas_gradient(struct program *program, const struct batch *batch,
 	return 0;
 }
 
-/* In slices, so that no more memory is needed than for a gradient. */
+/* In slices, so that it needs no more memory than a gradient. */
 static int openblas_evaluate(struct program *program, const struct batch *batch,
 			     struct score *score, struct error *err)
 {

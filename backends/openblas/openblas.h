@@ -1,7 +1,5 @@
-/*
- * A program that computes one row after the other over the whole batch, in
- * floats or in doubles.
- */
+/* A program that computes one row after the other over the whole batch, in
+ * float or double. */
 #ifndef BACKENDS_OPENBLAS_OPENBLAS_H
 #define BACKENDS_OPENBLAS_OPENBLAS_H
 
@@ -10,8 +8,8 @@
 
 struct openblas;
 
-/* Forward over at most options.batch samples, whose losses are added to score;
- * in training backward, too. */
+/* Runs forward over at most options.batch samples and adds their losses to
+ * score; with training, backward too. */
 typedef void openblas_pass(struct openblas *openblas,
 			   const struct batch *batch, int training,
 			   struct score *score);
@@ -20,14 +18,15 @@ struct openblas {
 	struct oracle oracle;
 	openblas_pass *pass;
 	struct lifetimes lifetimes;
-	char *memory; /* of lifetimes.bytes */
+	char *memory; /* lifetimes.bytes bytes */
 	/* Numbers of the pass's type. */
 	const void *images; /* of the batch */
-	void *converted;    /* room for them; NULL where floats will do */
+	/* space for converted images; NULL = floats are used directly */
+	void *converted;
 	void *columns;	    /* im2col of one sample */
-	void *ones; /* as many as the batch or a plane, to sum with */
-	/* What batch norm normalises by, laid out as VECTOR_BUFFERS: means,
-	 * then square roots of variance + eps. */
+	void *ones; /* [batch]: ones, to sum with */
+	/* Batch norm's statistics, laid out as VECTOR_BUFFERS: means, then
+	 * square roots of variance + eps. */
 	double *norms;
 };
 

@@ -1,7 +1,7 @@
 /*
- * Forward and backward through a graph, row by row: convolutions as im2col and
- * a matrix product a sample, linear layers as one of the batch. In doubles, or
- * in floats: passes_float.c.
+ * Forward and backward through a graph, row by row, on GEMM: convolutions as
+ * im2col and a matrix product per sample, linear layers as one product per
+ * batch. In double, and in float by passes_float.c.
  */
 #include "backends/host/blas.h"
 #include "backends/openblas/layers.h"
@@ -13,16 +13,16 @@
 #define openblas_pass_real openblas_pass_double
 #endif
 
-/* What a row works on: count samples of each. */
+/* Operands of a row: count samples of each. */
 struct operands {
 	struct openblas *openblas;
 	const struct node *node;
 	int row, count, training;
 	const real *p;		/* all parameters */
-	real *g;		/* the gradient by them */
-	const real *x, *other;	/* inputs; other is an addition's */
+	real *g;		/* gradient of the parameters */
+	const real *x, *other;	/* inputs; other: of an addition */
 	real *y;
-	real *dy, *dx, *dother; /* dx and dother NULL where not wanted */
+	real *dy, *dx, *dother; /* dx and dother are NULL if not needed */
 };
 
 static const real *output_of(const struct openblas *openblas, int row)
@@ -69,14 +69,14 @@ static size_t input_size(const struct operands *work)
 	return (size_t)work->count * shape_size(work->node->in);
 }
 
-/* For rows that work in place, but may have to leave their input as it is. */
+/* Copies the input for rows that work in place, if it must be kept. */
 static void bring_input(const struct operands *work)
 {
 	if (work->y != work->x)
 		memcpy(work->y, work->x, input_size(work) * sizeof(real));
 }
 
-/* What is left in dy becomes a gradient by an input, or a part of it. */
+/* Passes dy on to an input's gradient, stored or added. */
 static void hand_on(const struct operands *work, real *dx, int adds)
 {
 	const size_t size = input_size(work);
@@ -101,13 +101,13 @@ static struct products products_of(const struct node *node)
 	};
 }
 
-/* An input that is its own im2col. */
+/* Returns 1 if the input is its own im2col. */
 static int is_pointwise(const struct layer *layer)
 {
 	return layer->window == 1 && layer_stride(layer) == 1 && !layer->pad;
 }
 
-/* As the products of a row take them. */
+/* Return operands as the row's products use them. */
 static const real *inputs_of(const struct operands *work)
 {
 	return oracle_factors(&work->openblas->oracle, work->row, ORACLE_INPUTS,
@@ -122,7 +122,7 @@ static const real *gradients_of(const struct operands *work)
 				      shape_size(work->node->out));
 }
 
-/* Of sample i of inputs. */
+/* Returns the im2col of sample i of x. */
 static const real *columns_of(const struct operands *work, const real *x, int i)
 {
 	x += (size_t)i * shape_size(work->node->in);
@@ -260,7 +260,7 @@ static const uint8_t *imposed_on(const struct operands *work, int i)
 		       NULL;
 }
 
-/* Those that are not named by kind, here and backward, are dropout. */
+/* The default cases, here and backward, are dropout. */
 _Static_assert(LAYER_KINDS == 10, "a kind of layer without its computation");
 
 static void choice_forward(const struct operands *work, int i)
@@ -309,8 +309,8 @@ static void choice_backward(const struct operands *work, int i)
 			node->layer->drop);
 }
 
-/* A channel's mean and variance: the batch's, which running ones follow, or in
- * an evaluation those. */
+/* Finds a channel's mean and variance: in training the batch's, which also
+ * update the running ones, else the running ones. */
 static void choose_moments(const struct operands *work, int c,
 			   struct channel channel, double *mean,
 			   double *variance)
@@ -359,7 +359,9 @@ static void batchnorm_forward(const struct operands *work)
 	}
 }
 
-/* Of channel c: through mean and deviation of these very values. */
+/*
+ * Backward of channel c; dx includes the dependence of mean and deviation on x.
+ */
 static void channel_backward(const struct operands *work, int c)
 {
 	const struct node *node = work->node;
@@ -392,7 +394,7 @@ static void add_forward(const struct operands *work)
 	const real *other = work->y == work->other ? work->x : work->other;
 	const size_t size = input_size(work);
 
-	/* In place of other, x is what is added. */
+	/* If y is in place of other, x is the addend. */
 	if (work->y != work->other)
 		bring_input(work);
 	for (size_t i = 0; i < size; i++)
@@ -442,7 +444,7 @@ static void pool_backward(const struct operands *work)
 				work->dx + (size_t)i * shape_size(node->in));
 }
 
-/* Of the rows that turn dy into dx where it is. */
+/* Backward of rows that turn dy into dx in its place. */
 static void backward_in_place(const struct operands *work)
 {
 	const struct node *node = work->node;
@@ -527,8 +529,8 @@ static void pass(struct openblas *openblas, const struct batch *batch,
 	}
 }
 
-/* Apart from pass(): without a caller to be inlined into, gcc 12 made code of
- * it that took 2.5 % longer for an iteration of xla-mnist. */
+/* A separate function: without a caller to be inlined into, gcc 12 generated
+ * slower code for pass(). */
 void openblas_pass_real(struct openblas *openblas, const struct batch *batch,
 			int training, struct score *score)
 {

@@ -5,13 +5,14 @@
 
 #include "backends/host/storage.h"
 
-/* Of numbers in a row: from one on, up to another. */
+/* Numbers from .. to - 1. */
 struct span {
 	int from, to;
 };
 
-/* The outputs of a row or column whose pixel k of the window lies in the
- * input. */
+/*
+ * Returns the outputs of a row or column whose window has pixel k in the input.
+ */
 static struct span inside(const struct layer *layer, int k, int side,
 			  int places)
 {
@@ -25,8 +26,8 @@ static struct span inside(const struct layer *layer, int k, int side,
 	return span;
 }
 
-/* Adds w times every stride-th input to outputs. Sums of neighbours do not wait
- * for each other, as those of one output would. */
+/* Adds w times every stride-th input to outputs. Neighbouring sums are
+ * independent, unlike the terms of one output. */
 static void row_add(const real *x, int stride, int count, real w, real *y)
 {
 	if (stride == 1)
@@ -71,8 +72,8 @@ void conv_forward(const struct layer *layer, const real *x, struct shape in,
 	}
 }
 
-/* One gradient of one output, at row and column of the input: dw += dy x, and
- * dx += dy w, over the patch. */
+/* Adds one output's gradient over its patch, at row and column of the input: dw
+ * += dy x, dx += dy w. */
 static void patch_backward(real dy, const real *x, struct shape in,
 			   int window, int row, int column, const real *w,
 			   real *dw, real *dx)
@@ -186,7 +187,7 @@ void relu_backward(const real *dy, size_t count, const uint8_t *passes,
 		dx[i] += passes[i] ? dy[i] : 0;
 }
 
-/* A window of a pooling, whose first pixel may lie outside of the plane. */
+/* The first pixel of a pooling window; it may lie outside the plane. */
 struct window_corner {
 	int row, column;
 };
@@ -202,7 +203,7 @@ static struct window_corner place_of(const struct layer *layer,
 	};
 }
 
-/* Pixel k of the window at a place of a plane, or -1 in the padding. */
+/* Returns pixel k of the window at a place of a plane, or -1 in the padding. */
 static int pixel_of(int window, struct window_corner place, struct shape in,
 		    int k)
 {
@@ -214,7 +215,8 @@ static int pixel_of(int window, struct window_corner place, struct shape in,
 	return row * in.width + column;
 }
 
-/* Row * window + column of a window's first maximum; a NaN is above any. */
+/* Returns row * window + column of a window's first maximum; a NaN exceeds any
+ * number. */
 static int window_winner(const real *plane, struct shape in, int window,
 			 struct window_corner place)
 {
@@ -276,8 +278,8 @@ void maxpool_backward(const struct layer *layer, const real *dy,
 	}
 }
 
-/* Inputs of output i of a side: from floor(i in / out) to the ceiling of the
- * next one's. */
+/* Returns the inputs of output i of a side: from floor(i in / out) to ceil((i +
+ * 1) in / out) - 1. */
 static struct span share(int i, int in, int out)
 {
 	return (struct span){ i * in / out, ((i + 1) * in + out - 1) / out };
@@ -416,7 +418,7 @@ static void bce_forward(const real *x, int outputs, const float *z,
 			int divisor, struct score *score, real *dx)
 {
 	for (int k = 0; k < outputs; k++) {
-		/* Not exp(x): a large logit has a loss, too. */
+		/* Not exp(x), which would overflow for a large logit. */
 		const double e = exp(x[k] > 0 ? -x[k] : x[k]);
 
 		score->loss += ((x[k] > 0 ? x[k] : 0) - x[k] * z[k] +

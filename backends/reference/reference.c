@@ -1,10 +1,10 @@
 /*
- * The oracle: every layer by itself, everything in double. Slow, and easy to
- * believe. It follows another backend's decisions, so that gradients can be
- * compared where rounding would choose another winner.
+ * The reference backend: every layer by itself, in double. It is slow and easy
+ * to verify. It follows another backend's decisions, so that gradients can be
+ * compared although rounding may choose another winner.
  *
- * It computes one sample after the other; all of a batch together where batch
- * norm looks at them all.
+ * It computes one sample after the other; with batch norm, all samples of a
+ * batch together.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -16,8 +16,8 @@
 struct reference {
 	struct oracle oracle;
 	int chunk; /* samples that are computed together */
-	/* Outputs of the rows, [chunk] samples of each, and the gradients of
-	 * the loss by them; the images come first. */
+	/* Outputs of the rows, [chunk] samples each, and their gradients;
+	 * images are the inputs of the first row. */
 	real *images, *values[MODEL_MAX_LAYERS];
 	real *gradients[MODEL_MAX_LAYERS];
 	struct norm *norms[MODEL_MAX_LAYERS]; /* of each channel */
@@ -52,7 +52,7 @@ static void reference_free(struct program *program)
 	free(reference);
 }
 
-/* count values, of 0. */
+/* Returns count zeros. */
 static real *allocate_values(size_t count, int *failed)
 {
 	real *values = host_allocate(count * sizeof(*values));
@@ -85,7 +85,7 @@ static int allocate_all(struct reference *reference)
 	return failed;
 }
 
-/* Samples are computed together where batch norm is, else one at a time. */
+/* With batch norm, samples are computed together, else one at a time. */
 static double reference_sample_bytes(const struct model *model,
 				     const struct program_options *options)
 {
@@ -125,13 +125,13 @@ static int reference_compile(struct device *device, const struct model *model,
 	return 0;
 }
 
-/* What is computed at once. */
+/* Samples that are computed together. */
 struct sample_range {
 	int first, count; /* samples of the batch */
 	int training;
 };
 
-/* Sample n of the part, of a row or the images. */
+/* Returns sample n of the range, of a row or the images. */
 static const real *value_at(const struct reference *reference, int row, int n)
 {
 	const struct graph *graph = &reference->oracle.host.graph;
@@ -150,10 +150,10 @@ static real *gradient_at(const struct reference *reference, int row, int n)
 	return reference->gradients[row] + (size_t)n * shape_size(node->out);
 }
 
-/* Those that are not named by kind, here and backward, are dropout. */
+/* The default cases, here and backward, are dropout. */
 _Static_assert(LAYER_KINDS == 10, "a kind of layer without its computation");
 
-/* Those of sample n: imposed ones, and where to note them. */
+/* Computes a layer with decisions: imposed ones, or noted new ones. */
 static void forward_choice(struct reference *reference, int l, int n,
 			   const struct sample_range *part)
 {
@@ -161,7 +161,7 @@ static void forward_choice(struct reference *reference, int l, int n,
 	const real *x = value_at(reference, node->source, n);
 	real *y = (real *)value_at(reference, l, n);
 	double none = 0;
-	/* An evaluation's decisions are not kept. */
+	/* Decisions of an evaluation are not kept. */
 	const int sample = part->training ? part->first + n : 0;
 	uint8_t *noted = host_decisions_at(&reference->oracle.host, l, sample);
 	const uint8_t *imposed =
@@ -219,7 +219,7 @@ static void forward_sample(struct reference *reference, int l, int n,
 	}
 }
 
-/* The statistics of the part, or those that earlier batches left. */
+/* Returns the statistics of the range, or running ones, and the parameters. */
 static struct norm channel_norm(struct reference *reference, int l, int c,
 				const struct sample_range *part)
 {
@@ -262,7 +262,7 @@ static void batchnorm_forward(struct reference *reference, int l,
 	}
 }
 
-/* Up to the loss. */
+/* Computes all rows up to the loss. */
 static void forward(struct reference *reference,
 		    const struct sample_range *part)
 {
@@ -305,8 +305,8 @@ static void backward_choice(struct reference *reference, int l, int n,
 			dx[i] += dy[i];
 }
 
-/* A convolution or a linear layer. The bias is no factor of a product, and its
- * gradient takes dy as it is. */
+/* Backward of a convolution or a linear layer. The bias is no factor of a
+ * product; its gradient uses dy unrounded. */
 static void backward_product(struct reference *reference, int l, int n)
 {
 	struct oracle *oracle = &reference->oracle;

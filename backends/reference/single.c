@@ -1,5 +1,5 @@
-/* The reference once more, in float: what rounding alone makes of a network,
- * computed by plain loops. It is no target. */
+/* The reference in float, to show the effect of rounding alone in plain loops.
+ * It is no target. */
 #define REAL_FLOAT
 
 #define conv_forward single_conv_forward
