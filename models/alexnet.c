@@ -1,7 +1,7 @@
 /*
- * AlexNet as torchvision builds it (Krizhevsky 2014, arXiv 1404.5997): its
- * poolings overlap, and it has an adaptive one before the linear layers, so
- * that it takes images of other sizes. Ten classes; post 000.
+ * AlexNet as in torchvision (Krizhevsky 2014, arXiv 1404.5997), with ten
+ * classes, for post 000. Its poolings overlap. An adaptive pooling before the
+ * linear layers allows images of other sizes.
  */
 #include "models/model.h"
 

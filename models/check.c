@@ -1,11 +1,11 @@
-/* What is wrong with a table: cycles and rows that do not exist, shapes that do
- * not add up, numbers out of range. */
+/* Validation of a model's table: cycles and missing rows, shapes that do not
+ * fit, numbers out of range. */
 #include "models/model.h"
 
 #include <limits.h>
 #include <stdio.h>
 
-/* A row that another one cannot read; "from" or "with" names the field. */
+/* Reports a row that cannot be read; field: "from" or "with". */
 static void source_check(const char *field, int index, int distance, char *why,
 			 size_t size)
 {
@@ -20,7 +20,7 @@ static void source_check(const char *field, int index, int distance, char *why,
 			 "largest", field, distance, index);
 }
 
-/* What is wrong with the numbers of a row that has a window. */
+/* Reports wrong numbers of a row with a window. */
 static void window_check(const struct layer *layer, struct shape in, char *why,
 			 size_t size)
 {
@@ -54,7 +54,7 @@ static void window_check(const struct layer *layer, struct shape in, char *why,
 			 pad ? ", padded" : "");
 }
 
-/* A number that this kind of layer would not look at. */
+/* Reports a number that this kind of layer would ignore. */
 static void fields_check(const struct layer *layer, char *why, size_t size)
 {
 	const unsigned conv = 1u << LAYER_CONV, add = 1u << LAYER_ADD;
@@ -63,7 +63,7 @@ static void fields_check(const struct layer *layer, char *why, size_t size)
 	const struct {
 		const char *name;
 		double value;
-		unsigned kinds; /* that have it */
+		unsigned kinds; /* that use it */
 	} fields[] = {
 		{ "outputs", layer->outputs,
 		  conv | 1u << LAYER_LINEAR | 1u << LAYER_AVGPOOL },
@@ -86,7 +86,7 @@ static void fields_check(const struct layer *layer, char *why, size_t size)
 		}
 }
 
-/* Kernels count what a row makes of a sample, and its weights, by int. */
+/* Kernels count a row's values per sample, and its weights, with int. */
 static void size_check(const struct layer *layer, struct shape in, char *why,
 		       size_t size)
 {
@@ -107,7 +107,7 @@ static void size_check(const struct layer *layer, struct shape in, char *why,
 			 weights, INT_MAX);
 }
 
-/* What is wrong with a layer, whatever it stands behind; empty: nothing. */
+/* Reports an error of a layer, wherever it is; an empty text = none. */
 static void layer_check(const struct layer *layer, struct shape in, char *why,
 			size_t size)
 {
@@ -175,7 +175,7 @@ static int is_read(const struct model *model, int index)
 	return 0;
 }
 
-/* The same with its place, and with what the layers before it make. */
+/* Reports an error of a row, in its place and with its inputs. */
 static void row_check(const struct model *model, int index, char *why,
 		      size_t size)
 {
@@ -206,7 +206,7 @@ static void row_check(const struct model *model, int index, char *why,
 			 MODEL_MAX_CLASSES);
 }
 
-/* What is wrong with the model as a whole. */
+/* Reports an error of the model as a whole. */
 static void whole_check(const struct model *model, char *why, size_t size)
 {
 	const struct shape in = model->input;
@@ -232,7 +232,7 @@ static void whole_check(const struct model *model, char *why, size_t size)
 			 model->layer_count);
 }
 
-/* Rows that nothing depends on would never learn. */
+/* Returns a row that nothing depends on, which would never learn; or -1. */
 static int find_unread(const struct model *model)
 {
 	for (int i = 0; i < model->layer_count - 1; i++)
@@ -260,7 +260,7 @@ int model_check(const struct model *model, char *text, size_t size)
 			 why);
 		return -1;
 	}
-	/* Kernels count these by int, too. */
+	/* Kernels count these with int, too. */
 	if (model_parameter_count(model) > INT_MAX) {
 		snprintf(text, size, "model '%s': %zu parameters, where %d is "
 			 "the maximum", model->name,

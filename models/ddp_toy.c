@@ -1,7 +1,5 @@
-/*
- * The distributed example of apex, which post 001 runs: one linear layer, whose
- * ranks each learn a batch of their own for ever.
- */
+/* The distributed example of apex, which post 001 runs: one linear layer, for
+ * which each rank learns one fixed batch of its own. */
 #include "models/model.h"
 
 static const struct layer toy_layers[] = {

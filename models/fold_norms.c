@@ -15,7 +15,7 @@ static int readers_of(const struct model *model, int row)
 	return readers;
 }
 
-/* The layer that a norm becomes part of, or -1. */
+/* Returns the layer into which a norm is folded, or -1. */
 static int layer_before(const struct model *model, int row)
 {
 	const int source = model_source(model, row);
@@ -30,8 +30,8 @@ static int layer_before(const struct model *model, int row)
 	return source;
 }
 
-/* What row number count of the folded table has as from or with, to read what
- * was row source of the original. */
+/* Returns from or with for row count of the folded table, to read the
+ * original's row source. */
 static int relative(int count, int source, const int *place)
 {
 	return count - 1 - (source < 0 ? source : place[source]);
@@ -67,7 +67,7 @@ void fold_norms(struct folded_model *folded, const struct model *model)
 	folded->model.layer_count = count;
 }
 
-/* The first of a row's tensors, of which there are one or two; or NULL. */
+/* Returns the first of a row's one or two tensors, or NULL. */
 static const struct tensor *find_row(const struct tensor *tensors, int count,
 				     int row)
 {
@@ -77,7 +77,7 @@ static const struct tensor *find_row(const struct tensor *tensors, int count,
 	return NULL;
 }
 
-/* Where the tensors of a model are. */
+/* The tensors of a model. */
 struct tensors {
 	const struct model *model;
 	struct tensor parameters[MODEL_MAX_TENSORS], buffers[MODEL_MAX_TENSORS];
@@ -91,7 +91,7 @@ static void list_tensors(struct tensors *tensors, const struct model *model)
 	tensors->buffer_count = model_buffers(model, tensors->buffers);
 }
 
-/* A norm's values of all channels, from the first one's on. */
+/* A norm's values of all channels. */
 struct folded_norm {
 	const float *weight, *bias, *mean, *variance;
 };
@@ -112,7 +112,7 @@ static struct folded_norm norm_of(const struct tensors *from, int row,
 	};
 }
 
-/* A layer's weight and bias with the norm behind it. */
+/* Computes a layer's weight and bias with the norm that follows it. */
 static void fold_row(const struct tensors *from, int row,
 		     const struct folded_norm *norm, const float *parameters,
 		     float *weight)
@@ -139,7 +139,7 @@ static void fold_row(const struct tensors *from, int row,
 	}
 }
 
-/* Copies a row's tensors, which follow each other. */
+/* Copies a row's tensors, which are adjacent. */
 static void copy_row(const struct tensor *from, int from_count, int from_row,
 		     const float *values, const struct tensor *to, int to_count,
 		     int to_row, float *copy)

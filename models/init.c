@@ -1,5 +1,5 @@
-/* The values that parameters and buffers begin with: those that PyTorch gives
- * them, from its own stream of random numbers. */
+/* Initial values of parameters and buffers: PyTorch's, from its stream of
+ * random numbers. */
 #include <math.h>
 
 #include "models/model.h"
@@ -15,7 +15,7 @@ void model_init_buffers(const struct model *model, float *buffers)
 			buffers[tensors[t].offset + i] = (float)(t % 2);
 }
 
-/* What a layer's own constructor draws: uniform within 1 / sqrt(fan_in). */
+/* Draws as a layer's constructor does: uniform within 1 / sqrt(fan_in). */
 static void draw_uniform(struct mt19937 *generator, const struct tensor *tensor,
 			 float *values)
 {
@@ -29,9 +29,8 @@ static int is_linear(const struct model *model, const struct tensor *tensor)
 	return model->layers[tensor->layer].kind == LAYER_LINEAR;
 }
 
-/* Draws what a constructor draws whose values are not kept: as many numbers as
- * the tensor has, or of a linear layer that is replaced, as the first one had.
- */
+/* Skips a constructor's numbers that are not kept: the tensor's count, or for a
+ * replaced linear layer the first one's. */
 static void pass_over(struct mt19937 *generator, const struct model *model,
 		      const struct tensor *tensor)
 {
@@ -44,8 +43,8 @@ static void pass_over(struct mt19937 *generator, const struct model *model,
 	mt19937_skip(generator, count);
 }
 
-/* Kaiming He's (2015, arXiv 1502.01852), fan out: normal, of variance 2 /
- * (outputs window^2). */
+/* Draws as Kaiming He and others (2015, arXiv 1502.01852), fan out: normal, of
+ * variance 2 / (outputs window^2). */
 static void draw_normal(struct mt19937 *generator, const struct layer *layer,
 			size_t count, float *values)
 {

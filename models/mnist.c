@@ -1,7 +1,5 @@
-/*
- * The two networks of the MNIST comparison. They differ in what follows the
- * second convolution and in their settings.
- */
+/* The two networks of the MNIST comparison. They differ in the layers after the
+ * second convolution and in their settings. */
 #include "models/model.h"
 
 /* The network of the post: no ReLU after conv2, whole planes dropped. */

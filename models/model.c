@@ -49,7 +49,7 @@ int layer_stride_within(const struct layer *layer, struct shape input)
 	return stride < side ? stride : side;
 }
 
-/* Places of a window along a side; 0 where it does not fit. */
+/* Returns the places of a window along a side; 0 if it does not fit. */
 static int places(const struct layer *layer, int side)
 {
 	const int room = side + 2 * layer->pad - layer->window;
@@ -129,7 +129,7 @@ float model_pixel(const struct model *model, int channel, int byte)
 				   value;
 }
 
-/* Sources are above their rows, so the way leads up to the images. */
+/* Sources are above their rows, so the path leads up to the images. */
 struct shape model_layer_input(const struct model *model, int index)
 {
 	int path[MODEL_MAX_LAYERS], length = 0;
@@ -192,7 +192,7 @@ static int fan_in(const struct layer *layer, struct shape in)
 	}
 }
 
-/* Of a layer with parameters. */
+/* Requires a layer with parameters. */
 static size_t weight_count(const struct layer *layer, struct shape in)
 {
 	if (layer->kind == LAYER_BATCHNORM)
@@ -200,7 +200,7 @@ static size_t weight_count(const struct layer *layer, struct shape in)
 	return (size_t)layer->outputs * (size_t)fan_in(layer, in);
 }
 
-/* Behind those that are there, as "name.what". */
+/* Appends a tensor called "name.what". */
 static void tensor_add(struct tensor *tensors, int *count, size_t *offset,
 		       const char *name, const struct tensor *tensor,
 		       const char *what)
@@ -213,7 +213,7 @@ static void tensor_add(struct tensor *tensors, int *count, size_t *offset,
 	snprintf(added->name, sizeof(added->name), "%s.%s", name, what);
 }
 
-/* Tensors of all layers of these: their parameters, or their buffers. */
+/* Lists all layers' tensors: parameters, or buffers. */
 static int list_tensors(const struct model *model, int buffers,
 			struct tensor *tensors)
 {
@@ -334,7 +334,7 @@ struct model_work model_work(const struct model *model)
 			continue;
 		work.forward += macs;
 		work.backward_weights += macs;
-		/* Nobody needs the gradient of the images. */
+		/* The gradient of the images is never needed. */
 		if (source != MODEL_IMAGES && learnt[source])
 			work.backward_data += macs;
 	}

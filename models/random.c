@@ -5,7 +5,7 @@
 
 #include <Random123/philox.h>
 
-#define MIDDLE 397 /* the recurrence's distance, Matsumoto and Nishimura 1998 */
+#define MIDDLE 397 /* recurrence's distance, Matsumoto and Nishimura 1998 */
 
 void mt19937_seed(struct mt19937 *generator, unsigned long long seed)
 {
@@ -24,7 +24,7 @@ static uint32_t twist(uint32_t high, uint32_t low, uint32_t far)
 	return far ^ (joined >> 1) ^ (low & 1 ? 0x9908b0dfu : 0);
 }
 
-/* Loops without a modulus become vectors. */
+/* Loops without a modulus are vectorized. */
 static void refill(struct mt19937 *generator)
 {
 	const int rest = MT19937_WORDS - MIDDLE, last = MT19937_WORDS - 1;
@@ -46,7 +46,7 @@ static uint32_t temper(uint32_t y)
 	return y ^ (y >> 18);
 }
 
-/* Up to so many words that are next; how many becomes their count. */
+/* Returns the next words, at most most, and sets count to their number. */
 static const uint32_t *next_words(struct mt19937 *generator, size_t most,
 				  size_t *count)
 {
@@ -89,7 +89,7 @@ float mt19937_uniform(struct mt19937 *generator, float from, float to)
 {
 	float unit = (float)(mt19937_next(generator) & 0xffffff) * 0x1p-24f;
 
-	/* Rounded once, as PyTorch's builds with FMA do. */
+	/* Rounded once, as in PyTorch's builds with FMA. */
 	return fmaf(unit, to - from, from);
 }
 

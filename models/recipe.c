@@ -21,11 +21,11 @@ int recipe_states(const struct recipe *recipe)
 	return recipe->momentum != 0;
 }
 
-/* A coefficient, which may be 0 unless it is divided by. */
+/* A coefficient; it may be 0 unless it divides. */
 struct coefficient {
 	const char *name;
 	double value;
-	unsigned optimizers; /* that have it, 1u << enum optimizer */
+	unsigned optimizers; /* that use it: 1u << enum optimizer */
 	int divides;
 	double below;
 };

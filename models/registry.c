@@ -12,7 +12,7 @@ extern const struct model resnet34_model;
 extern const struct model resnet50_model;
 extern const struct model tiny_model;
 
-/* A new network is one table and two lines here. */
+/* A new network needs one table and two lines here. */
 static const struct model *const models[] = {
 	&mnist_model,
 	&mnist_example_model,

@@ -1,7 +1,7 @@
 /*
- * ResNet-34 and ResNet-50 as torchvision builds them (He and others 2015, arXiv
- * 1512.03385; the stride of a bottleneck is in its 3x3 convolution), for posts
- * 003 and 004. Blocks are macros; a block's rows follow the row that it takes.
+ * ResNet-34 and ResNet-50 as in torchvision (He and others 2015, arXiv
+ * 1512.03385; a bottleneck's stride is in its 3x3 convolution), for posts 003
+ * and 004. Blocks are macros; a block's rows follow the row that it reads.
  */
 #include "models/model.h"
 
@@ -13,7 +13,7 @@
 #define RELU { .kind = LAYER_RELU }
 #define ADD(rows) { .kind = LAYER_ADD, .with = rows }
 
-/* The block's input where its shape changes; rows are those since then. */
+/* The block's input if its shape changes; rows: rows since that input. */
 #define DOWNSAMPLE(block, outputs_, stride_, rows)                       \
 	{ .kind = LAYER_CONV, .name = block ".downsample.0",             \
 	  .outputs = outputs_, .window = 1, .stride = stride_,           \
@@ -67,7 +67,7 @@ const struct model resnet34_model = {
 	.layers = resnet34_layers,
 	.layer_count = sizeof(resnet34_layers) / sizeof(resnet34_layers[0]),
 	.init = INIT_KAIMING_FAN_OUT,
-	.replaced_outputs = 1000, /* the post puts a new last layer on it */
+	.replaced_outputs = 1000, /* the post replaces the last layer */
 	.recipe = { .batch = 128,
 		    .test_batch = 128,
 		    .steps = 1002,

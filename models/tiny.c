@@ -1,7 +1,5 @@
-/*
- * The smallest network that has every kind of layer, odd sizes included, on
- * the same images: for tests, sanitizers and quick looks.
- */
+/* A tiny network with the kinds of layers of mnist, odd sizes included, on
+ * mnist's images: for tests, sanitizers and quick trials. */
 #include "models/model.h"
 
 static const struct layer tiny_layers[] = {
@@ -9,7 +7,7 @@ static const struct layer tiny_layers[] = {
 	{ .kind = LAYER_RELU },
 	{ .kind = LAYER_MAXPOOL, .window = 2 },
 	{ .kind = LAYER_CONV, .name = "conv2", .outputs = 5, .window = 3 },
-	{ .kind = LAYER_MAXPOOL, .window = 2 }, /* 11 -> 5: one row is left */
+	{ .kind = LAYER_MAXPOOL, .window = 2 }, /* 11 -> 5: one row remains */
 	{ .kind = LAYER_DROPOUT2D, .drop = 0.25 },
 	{ .kind = LAYER_LINEAR, .name = "fc1", .outputs = 17 },
 	{ .kind = LAYER_RELU },

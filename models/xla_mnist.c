@@ -1,7 +1,5 @@
-/*
- * The two networks that PyTorch/XLA has trained on MNIST in its tests: with
- * batch norm, test/test_train_mnist.py at 888abc54, and the one of 2019.
- */
+/* Two networks of PyTorch/XLA's tests on MNIST: the one with batch norm,
+ * test/test_train_mnist.py at 888abc54, and the one of 2019. */
 #include "models/model.h"
 
 static const struct layer xla_layers[] = {
