@@ -28,8 +28,8 @@ struct launcher_log {
 	int in_block;
 };
 
-/* Parses output of the launcher. Lines that are passed on go to descriptor
- * to. */
+/* Parses output of the launcher, and writes the lines that it passes on to
+ * descriptor to. */
 void launcher_log_feed(struct launcher_log *log, const char *bytes,
 		       size_t count, int to);
 /* Ends the log. The last line may lack its end of line. */

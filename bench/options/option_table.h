@@ -24,7 +24,7 @@ enum option_kind {
 struct option_row {
 	const char *name;
 	char letter; /* 0 = no short form */
-	int group;   /* in option_groups, as in help and man page */
+	int group;   /* index in option_groups: heading in help and man page */
 	enum option_kind kind;
 	size_t offset;
 	unsigned verbs; /* bits 1u << VERB_... */

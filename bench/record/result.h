@@ -70,8 +70,7 @@
 #define METRIC_NAME(name, ...) METRIC_##name,
 enum metric { METRICS(METRIC_NAME) METRIC_COUNT };
 
-enum { P99_FEWEST = 100 }; /* iterations of a run that has METRIC_P99, at
-			      least */
+enum { P99_FEWEST = 100 }; /* fewest iterations for METRIC_P99 */
 
 struct metric_kind {
 	const char *name, *unit;

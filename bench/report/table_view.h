@@ -23,7 +23,7 @@ struct view {
 
 /* The unit of a whole table: its numbers can be compared. */
 struct scale {
-	double factor; /* from seconds */
+	double factor; /* units per second */
 	const char *name; /* s or ms */
 };
 

@@ -48,8 +48,11 @@ int append_sync(const char *path, struct error *err);
  * nothing: its writer was killed early. */
 int append_is_begun(const char *path, const char *header);
 
-/* Waits as append_rows() does until no other process has path, and locks it
- * until the descriptor is closed. Returns -1 on failure. */
+/*
+ * Opens path and locks it, after other processes have released it, as
+ * append_rows() does. Returns a descriptor that holds the lock until it is
+ * closed, or -1.
+ */
 int append_lock(const char *path);
 
 /*
