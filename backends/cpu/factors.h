@@ -95,7 +95,8 @@ void cpu_factors_backward(struct cpu_program *program,
 			  const struct linear_step *linear,
 			  const struct linear_batch *batch,
 			  const struct linear_flow *flow);
-/* Call before each gradient: a batch without samples then leaves no factors. */
+/* Empties this core's factors; call before each gradient, which may be of a
+ * batch without samples. */
 void cpu_factors_begin(struct cpu_program *program);
 /*
  * Updates the parameters after program->reduced: see update in struct backend.

@@ -78,8 +78,8 @@ struct cpu_solver {
 	void (*backward)(struct cpu_program *program, struct cpu_step *step,
 			 const struct cpu_pass *pass);
 
-	/* After forward in training: stores the decisions of a ReLU or max
-	 * pooling at row, in the contract's order. */
+	/* Stores the decisions of a ReLU or max pooling at row, in the
+	 * contract's order; called after forward in training. */
 	void (*decide)(const struct cpu_program *program,
 		       const struct cpu_step *step, int row, uint8_t *values);
 	/* Fills the parts of the step; see profile.h. */

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* What openblas_get_parallel() returns. */
+/* Results of openblas_get_parallel(). */
 enum flavour { FLAVOUR_SERIAL, FLAVOUR_PTHREAD, FLAVOUR_OPENMP };
 
 static const char *const flavour_names[] = { "serial", "pthread", "openmp" };

@@ -41,7 +41,9 @@ void *windows_add(struct windows *windows, size_t bytes, int owner);
 int windows_find(const struct windows *windows, const float *values,
 		 float *theirs[GROUP_MAX_SIZE]);
 
-/* All ranks call it, with equally many windows, or none. */
+/*
+ * Releases all windows. All ranks call it, with equally many windows, or none.
+ */
 void windows_release(struct windows *windows);
 
 #endif

@@ -131,7 +131,9 @@ static inline void worsen(double *regret, double difference, double scale)
 		*regret = difference / scale;
 }
 
-/* ReLU in place; passes[i] is 0 where the input is 0 or below, else 1. */
+/*
+ * Applies ReLU in place; passes[i] is 0 where the input is 0 or below, else 1.
+ */
 static void relu(real *restrict x, size_t count, uint8_t *restrict passes)
 {
 	/* A NaN passes: it must reach the loss, where it is noticed. */
@@ -141,7 +143,7 @@ static void relu(real *restrict x, size_t count, uint8_t *restrict passes)
 	}
 }
 
-/* relu() with imposed decisions. */
+/* Does the same with imposed decisions. */
 static void relu_follow(real *x, size_t count, const uint8_t *imposed,
 			uint8_t *passes, double *regret)
 {
@@ -164,7 +166,8 @@ static void relu_backward(real *dy, size_t count, const uint8_t *passes)
 		dy[i] = passes[i] ? dy[i] : 0;
 }
 
-/* In place, forward and backward; each choice covers span values. */
+/* Applies dropout in place, forward or backward; each choice covers span
+ * values. */
 static void dropout(real *x, size_t choices, size_t span, const uint8_t *keep,
 		    double drop)
 {
@@ -268,7 +271,7 @@ static void maxpool(const struct node *node, const real *x, real *y,
 		}
 }
 
-/* After maxpool(): takes imposed winners instead, if they lie within their
+/* Replaces maxpool()'s winners by the imposed ones, if they lie within their
  * windows. */
 static void maxpool_follow(const struct node *node, const real *x, real *y,
 			   const uint8_t *imposed, uint8_t *winners,
@@ -396,7 +399,7 @@ struct channel {
 	size_t stride, size;
 };
 
-/* The mean and the biased variance. */
+/* Computes a channel's mean and biased variance. */
 static void find_moments(struct channel is, const real *x, double *mean,
 			 double *variance)
 {
@@ -417,7 +420,7 @@ static void find_moments(struct channel is, const real *x, double *mean,
 	*variance = squares / all;
 }
 
-/* y = (x - mean) * scale + bias */
+/* Computes y = (x - mean) * scale + bias. */
 static void normalise(struct channel is, const real *x, real mean, real scale,
 		      real bias, real *y)
 {
@@ -436,7 +439,7 @@ static void sum_plane(const real *x, const real *dy, size_t size, double mean,
 	}
 }
 
-/* In place: dy = (dy - mean_dy - (x - mean) * product) * scale */
+/* Computes dy = (dy - mean_dy - (x - mean) * product) * scale in place. */
 static void normalise_backward(struct channel is, const real *x, real mean,
 			       real mean_dy, real product, real scale,
 			       real *dy)

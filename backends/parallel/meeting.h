@@ -53,9 +53,10 @@ int meeting_gather(struct group *group, const void *mine, size_t bytes,
 		   void *all, struct error *err);
 
 /*
- * A barrier in which all ranks exchange the places of their vectors. The
- * transport defines the meaning of a place; all vectors must have one length.
- * Without places (NULL), the place must be equal in all ranks.
+ * Exchanges the places of all ranks' vectors, with a barrier. The transport
+ * defines the meaning of a place; all vectors must have one length. Without
+ * places (NULL), the place must be equal in all ranks. Returns 0, or -1 with
+ * err.
  */
 int meeting_offer(struct member *self, size_t place, size_t count,
 		  size_t *places, struct error *err);

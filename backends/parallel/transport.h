@@ -9,7 +9,7 @@
  * that all of them use takes three steps. With shared memory only group_offer()
  * waits, else each step does:
  *
- *   group_offer()           each rank's vector is complete, and all know it
+ *   group_offer()           all ranks have completed their vectors
  *   group_reduce_scatter()  each rank has its slice of the sum
  *   ...                     and computes its slice of another vector
  *   group_offer()           all slices of the other vector are complete
@@ -116,9 +116,10 @@ struct transport {
 		      const struct group_job *job, struct error *err);
 	int (*gather)(struct group *group, const void *mine, size_t bytes,
 		      void *all, struct error *err);
-	/* group->offered describes the vector. */
+	/* Slot of group_offer(); group->offered describes the vector. */
 	int (*offer)(struct group *group, float *values, struct error *err);
-	/* Optional; NULL = nothing is sent before all is offered. */
+	/* Slot of group_begin_bucket(); NULL = nothing is sent before all is
+	 * offered. */
 	int (*begin_bucket)(struct group *group, float *values,
 			    const struct buckets *buckets, int bucket,
 			    struct error *err);
@@ -143,7 +144,7 @@ int group_launch(const struct transport *transport, int size,
 int group_gather(struct group *group, const void *mine, size_t bytes,
 		 void *all, struct error *err);
 
-/* A barrier: returns once all ranks have called it; 0, or -1 with err. */
+/* Waits until all ranks have called it. Returns 0, or -1 with err. */
 int group_wait(struct group *group, struct error *err);
 
 /* Returns rank's slice of a vector of count floats; it may be empty. */

@@ -14,8 +14,8 @@
 #include "backends/host/real.h"
 
 /*
- * Convolution with stride s and p rows and columns of zeros around x. bias may
- * be NULL.
+ * Computes a convolution with stride s and p rows and columns of zeros around
+ * x. bias may be NULL.
  *
  *   y[o][r][c] = bias[o] +
  *     sum over i, j, k of w[o][i][j][k] x[i][rs+j-p][cs+k-p]
@@ -30,7 +30,7 @@ void conv_backward(const struct layer *layer, const real *x, struct shape in,
 /* Adds the bias gradient of a convolution or a linear layer to dbias. */
 void bias_backward(struct shape out, const real *dy, real *dbias);
 
-/* y[o] = bias[o] + sum over i of w[o][i] x[i] */
+/* Computes y[o] = bias[o] + sum over i of w[o][i] x[i]. */
 void linear_forward(const real *x, size_t inputs, const real *w,
 		    const real *bias, int outputs, real *y);
 /* Adds to dw, and to dbias unless it is NULL. */
@@ -60,7 +60,9 @@ void avgpool_forward(const struct layer *layer, const real *x,
 void avgpool_backward(const struct layer *layer, const real *dy,
 		      struct shape in, real *dx);
 
-/* y = x / (1 - drop) if kept, else 0; each choice covers span elements. */
+/*
+ * Compute y = x / (1 - drop) if kept, else 0; each choice covers span elements.
+ */
 void dropout_forward(const real *x, size_t choices, size_t span,
 		     const uint8_t *keep, double drop, real *y);
 void dropout_backward(const real *dy, size_t choices, size_t span,
@@ -76,7 +78,8 @@ struct norm {
  * count samples of size values, stride values apart. */
 void moments(const real *x, int count, size_t stride, size_t size,
 	     double *mean, double *variance);
-/* y = (x - mean) / deviation * weight + bias, for a channel as in moments(). */
+/* Computes y = (x - mean) / deviation * weight + bias, for a channel as in
+ * moments(). */
 void norm_forward(const struct norm *norm, const real *x, int count,
 		  size_t stride, size_t size, real *y);
 /*

@@ -27,7 +27,8 @@ struct igemm_step {
 int igemm_lay_out_conv(struct cpu_program *program, struct cpu_step *step,
 		       enum igemm_dx dx);
 
-/* Second part of igemm_lay_out_conv(), once the step's conv is open. */
+/* Lays out the parameters for igemm_lay_out_conv(), once the step's conv is
+ * open. */
 void igemm_lay_out_parameters(struct cpu_program *program,
 			      struct igemm_step *igemm);
 

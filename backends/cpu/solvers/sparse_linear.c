@@ -268,7 +268,7 @@ static void backward(struct cpu_program *program, struct cpu_step *step,
 			(size_t)pass->count * step->in->size, linear->dx, dx);
 }
 
-/* Where dropout took a value, ReLU's decision is any. */
+/* ReLU's decision on a dropped value is any. */
 static void decide(const struct cpu_program *program,
 		   const struct cpu_step *step, int row, uint8_t *values)
 {

@@ -8,9 +8,8 @@
  * it may be the only one that is not 0, and far from all others.
  *
  * Ceiling: memory bandwidth. Rows are read one after the other, and the
- * operations that follow batch norm run while its values are in registers.
- * Where several rows pass together, the hardware does not prefetch the next
- * ones.
+ * operations that follow batch norm run while its values are in registers. If
+ * several rows pass together, the hardware does not prefetch the next ones.
  */
 #include "backends/cpu/kernels/elementwise/planes.h"
 #include "backends/cpu/kernels/elementwise/planes_kernels.h"
@@ -183,7 +182,7 @@ void VEC_NAME(norm_add_moments)(const struct norm_rows *rows, const float *x,
 	moments->rows += rows->count;
 }
 
-/* Whether other is NULL, and relu, are constants. */
+/* relu is a constant, and so is other == NULL. */
 INLINE void forward_rows(const struct norm_rows *rows,
 			 const struct norm_map *map,
 			 const float *restrict x, const float *restrict other,

@@ -49,17 +49,19 @@ struct norm_moments {
 
 struct plane_kernels {
 	/*
-	 * Max pooling of one sample; a window may reach out of the plane. The
-	 * first of equal values wins; a NaN wins over any number. winners holds
-	 * row * window + column, and POOL_MARK; NULL in an evaluation.
-	 * maxpool_backward() adds to dx.
+	 * maxpool() computes the max pooling of one sample; a window may reach
+	 * out of the plane. The first of equal values wins; a NaN wins over any
+	 * number. winners holds row * window + column, and POOL_MARK; NULL in
+	 * an evaluation. maxpool_backward() adds to dx.
 	 */
 	void (*maxpool)(const struct pool_shape *shape, const float *in,
 			float *out, uint8_t *winners);
 	void (*maxpool_backward)(const struct pool_shape *shape,
 				 const float *dy, const uint8_t *winners,
 				 float *dx);
-	/* Adaptive average pooling of one sample; backward adds to dx. */
+	/*
+	 * Compute adaptive means of one sample; avgpool_backward() adds to dx.
+	 */
 	void (*avgpool)(const struct pool_shape *shape, const float *in,
 			float *out);
 	void (*avgpool_backward)(const struct pool_shape *shape,
@@ -70,25 +72,25 @@ struct plane_kernels {
 	 */
 	void (*add_moments)(const struct norm_rows *rows, const float *x,
 			    struct norm_moments *moments);
-	/* y = (x - mean) scale + bias, plus other unless NULL; then ReLU if
-	 * relu is set. */
+	/* Computes y = (x - mean) scale + bias, plus other unless NULL; then
+	 * ReLU if relu is set. */
 	void (*norm)(const struct norm_rows *rows,
 		     const struct norm_map *map,
 		     const float *x, const float *other, int relu, float *y);
 	/*
-	 * sum and product become the sums over rows of g and of g (x - mean). g
-	 * is dy or, with relu, the part of dy that passes the ReLU. If y is not
-	 * NULL it is the ReLU's output, and g is stored in dy; else the ReLU's
-	 * input is map of x.
+	 * Sets sum and product to the sums over rows of g and of g (x - mean).
+	 * g is dy or, with relu, the part of dy that passes the ReLU. If y is
+	 * not NULL it is the ReLU's output, and g is stored in dy; else the
+	 * ReLU's input is map of x.
 	 */
 	void (*norm_sums)(const struct norm_rows *rows,
 			  const struct norm_map *map,
 			  const float *x, int relu, const float *y, float *dy,
 			  double *sum, double *product);
 	/*
-	 * dx = scale (g - sum - (x - mean) product), added to dx if adds is
-	 * set; else dx may be dy. g is dy or, with relu, the part that passes
-	 * the ReLU of map of x.
+	 * Computes dx = scale (g - sum - (x - mean) product), added to dx if
+	 * adds is set; else dx may be dy. g is dy or, with relu, the part that
+	 * passes the ReLU of map of x.
 	 */
 	void (*norm_backward)(const struct norm_rows *rows,
 			      const struct norm_map *map,
@@ -96,13 +98,13 @@ struct plane_kernels {
 			      const float *dy, const float *sum,
 			      const float *product, int adds, float *dx);
 
-	/* On count values: y = ReLU(x), y = a + b, to += from. Arrays may
-	 * coincide. */
+	/* Compute y = ReLU(x), y = a + b, to += from, on count values. Arrays
+	 * may coincide. */
 	void (*relu)(size_t count, const float *x, float *y);
 	void (*add)(size_t count, const float *a, const float *b, float *y);
 	void (*add_to)(size_t count, const float *from, float *to);
-	/* dx = dy where y is above 0 or a NaN, else 0; added to dx if adds is
-	 * set, else dx may be dy. */
+	/* Computes dx = dy where y is above 0 or a NaN, else 0; added to dx if
+	 * adds is set, else dx may be dy. */
 	void (*relu_backward)(size_t count, const float *y, const float *dy,
 			      int adds, float *dx);
 };

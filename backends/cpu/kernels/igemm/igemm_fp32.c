@@ -9,8 +9,8 @@
  * Blocking: DEPTH values of each tap at a time. Their weights for a block of
  * outputs (590 KB for 9 taps) pass from the second level of the cache for each
  * tile, while the ROWS rows of a chunk stay there as well. Memory is slower
- * than the sums. So the rows of the next tile are prefetched while one is
- * computed, and old outputs are added last, when their lines have arrived.
+ * than the sums. The rows of the next tile are therefore prefetched while one
+ * is computed. Old outputs are added last, when their lines have arrived.
  */
 #include "backends/cpu/kernels/igemm/igemm.h"
 

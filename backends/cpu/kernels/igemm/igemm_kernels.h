@@ -179,8 +179,8 @@ INLINE float *biases_begin(const struct igemm *igemm, float *some,
 	return some;
 }
 
-/* Call after a pack, with left rows to come: adds some to dbias and clears it,
- * after BIAS_PACKS packs and after the last row. */
+/* Adds some to dbias and clears it, after BIAS_PACKS packs and after the last
+ * row. Call it after each pack, with left rows to come. */
 INLINE void biases_add(const struct igemm *igemm, size_t pack, size_t left,
 		       float *some, float *dbias)
 {

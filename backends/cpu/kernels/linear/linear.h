@@ -118,8 +118,11 @@ struct linear_kernels {
 			 const struct linear_flow *flow,
 			 const struct linear_values *gradient, void *scratch);
 
-	/* Backward pass and a step of the optimizer in one; the gradient is not
-	 * stored. dx is computed with the parameters before the step. */
+	/*
+	 * Runs the backward pass and a step of the optimizer in one; the
+	 * gradient is not stored. dx is computed with the parameters before the
+	 * step.
+	 */
 	void (*backward_update)(const struct linear_shape *shape,
 				const struct linear_state *state,
 				const struct update *update,

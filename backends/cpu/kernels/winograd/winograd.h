@@ -40,7 +40,7 @@
 #define WINOGRAD_AA (WINOGRAD_A * WINOGRAD_A)
 #define WINOGRAD_BB (WINOGRAD_B * WINOGRAD_B)
 
-/* B^T d */
+/* Computes B^T d. */
 INLINE void data_to_points(const vec data[WINOGRAD_DATA],
 			   vec points[WINOGRAD_DATA])
 {
@@ -63,7 +63,7 @@ INLINE void data_to_points(const vec data[WINOGRAD_DATA],
 	points[5] = product * data[1] + (data[5] - sum * data[3]);
 }
 
-/* A^T m */
+/* Computes A^T m. */
 INLINE void points_to_output(const vec points[WINOGRAD_DATA],
 			     vec output[WINOGRAD_OUTPUT])
 {
@@ -84,7 +84,7 @@ INLINE void points_to_output(const vec points[WINOGRAD_DATA],
 	output[3] = points[5] + aa * odd_a + b * odd_b;
 }
 
-/* G g */
+/* Computes G g. */
 INLINE void window_to_points(const vec window[WINOGRAD_WINDOW],
 			     vec points[WINOGRAD_DATA])
 {
@@ -105,7 +105,7 @@ INLINE void window_to_points(const vec window[WINOGRAD_WINDOW],
 	points[5] = window[2];
 }
 
-/* G^T m, the adjoint of window_to_points() */
+/* Computes G^T m, the adjoint of window_to_points(). */
 INLINE void points_to_window(const vec points[WINOGRAD_DATA],
 			     vec window[WINOGRAD_WINDOW])
 {
@@ -124,7 +124,7 @@ INLINE void points_to_window(const vec points[WINOGRAD_DATA],
 		    points[5];
 }
 
-/* A y, the adjoint of points_to_output() */
+/* Computes A y, the adjoint of points_to_output(). */
 INLINE void output_to_points(const vec output[WINOGRAD_OUTPUT],
 			     vec points[WINOGRAD_DATA])
 {
@@ -147,7 +147,7 @@ INLINE void output_to_points(const vec output[WINOGRAD_OUTPUT],
 	points[5] = output[3];
 }
 
-/* A itself: output y of a tile adds coefficients[r][y] to point r. */
+/* Computes A itself: output y of a tile adds coefficients[r][y] to point r. */
 INLINE void output_coefficients(
 	float coefficients[WINOGRAD_DATA][WINOGRAD_OUTPUT])
 {
@@ -161,7 +161,7 @@ INLINE void output_coefficients(
 	}
 }
 
-/* B v, the adjoint of data_to_points() */
+/* Computes B v, the adjoint of data_to_points(). */
 INLINE void points_to_data(const vec points[WINOGRAD_DATA],
 			   vec data[WINOGRAD_DATA])
 {

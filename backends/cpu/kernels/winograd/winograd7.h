@@ -45,7 +45,7 @@ static const struct winograd7_pair winograd7_pairs[WINOGRAD7_PAIRS] = {
 	WINOGRAD7_PAIR(1.75, WINOGRAD7_AA, WINOGRAD7_BB),
 };
 
-/* B^T d */
+/* Computes B^T d. */
 INLINE void data_to_points7(const vec data[WINOGRAD7_DATA],
 			    vec points[WINOGRAD7_DATA])
 {
@@ -69,7 +69,9 @@ INLINE void data_to_points7(const vec data[WINOGRAD7_DATA],
 		    product * data[0];
 }
 
-/* A y for count outputs, a constant from 3 to 5: a polynomial's values. */
+/*
+ * Computes A y for count values, a constant from 3 to 5: a polynomial's values.
+ */
 INLINE void values_to_points7(int count, const vec *values,
 			      vec points[WINOGRAD7_DATA])
 {
@@ -89,7 +91,7 @@ INLINE void values_to_points7(int count, const vec *values,
 	points[6] = values[count - 1];
 }
 
-/* A^T m, the adjoint of values_to_points7(). */
+/* Computes A^T m, the adjoint of values_to_points7(). */
 INLINE void points7_to_values(int count, const vec points[WINOGRAD7_DATA],
 			      vec *values)
 {
@@ -124,7 +126,7 @@ INLINE void divide7(vec points[WINOGRAD7_DATA])
 		points[i] *= (float)(1 / winograd7_pairs[i / 2].divisor);
 }
 
-/* G g and its adjoint G^T m */
+/* Compute G g and its adjoint G^T m. */
 INLINE void window_to_points7(int count, const vec *window,
 			      vec points[WINOGRAD7_DATA])
 {

@@ -70,7 +70,7 @@ INLINE struct tile_place place_of(const struct winograd_tiles *tiles, int t)
 	};
 }
 
-/* Of count places from first on: the range that lies in the plane. */
+/* The part of count places, from first on, that lies in the plane. */
 struct clip {
 	int from, to;
 };
@@ -83,8 +83,8 @@ INLINE struct clip span_of(int first, int count, int length)
 	};
 }
 
-/* Where points of data are stored: whole in fp32, or rounded in bf16 if not
- * NULL. Which of them is NULL is a constant. */
+/* Destination of points of data: whole in fp32, or rounded in bf16 if not NULL.
+ * Which of them is NULL is a constant. */
 struct points {
 	float *whole;
 	uint16_t *rounded;

@@ -62,39 +62,38 @@ struct winograd_end {
 
 struct winograd_kernels {
 	/*
-	 * B^T in B, for channels in whole vectors. A tile's data begin pad
-	 * pixels above and left of its outputs (below and right if pad is
+	 * Computes B^T in B, for channels in whole vectors. A tile's data begin
+	 * pad pixels above and left of its outputs (below and right if pad is
 	 * negative); data outside the planes are 0.
 	 */
 	void (*from_data)(const struct winograd_planes *planes,
 			  const struct winograd_tiles *tiles, int pad,
 			  int channels, const float *in, float *points);
-	/* from_data() of F(4x4, 3x3), rounded to bf16, to the nearest, ties to
-	 * even, for CPUs with avx512_bf16; NULL in other builds. */
+	/* Runs from_data() of F(4x4, 3x3), rounded to bf16, to the nearest,
+	 * ties to even, on CPUs with avx512_bf16; NULL in other builds. */
 	void (*from_data_rounded)(const struct winograd_planes *planes,
 				  const struct winograd_tiles *tiles, int pad,
 				  int channels, const float *in,
 				  uint16_t *points);
-	/*
-	 * A^T points A; reads whole vectors of points and writes only outputs.
-	 */
+	/* Computes A^T points A; reads whole vectors of points and writes only
+	 * outputs. */
 	void (*to_outputs)(const struct winograd_planes *planes,
 			   const struct winograd_tiles *tiles,
 			   const struct winograd_end *end, const float *points,
 			   float *out);
 	/*
-	 * A dy A^T, for channels in whole vectors, IGEMM_BLOCK at most. Adds
-	 * the sums of dy over pixels to dbias, in whole vectors too, unless it
-	 * is NULL.
+	 * Computes A dy A^T, for channels in whole vectors, IGEMM_BLOCK at
+	 * most. Adds the sums of dy over pixels to dbias, in whole vectors too,
+	 * unless it is NULL.
 	 */
 	void (*from_outputs)(const struct winograd_planes *planes,
 			     const struct winograd_tiles *tiles, int channels,
 			     const float *dy, float *points, float *dbias);
 
 	/*
-	 * G w G^T and its adjoint, for count weights per place of the window,
-	 * place after place; count is whole vectors. point: floats from point
-	 * to point. to_weights() adds to dw.
+	 * Compute G w G^T and its adjoint, for count weights per place of the
+	 * window, place after place; count is whole vectors. point: floats from
+	 * point to point. to_weights() adds to dw.
 	 */
 	void (*from_weights)(int window, int output, const float *weights,
 			     size_t count, float *points, size_t point);
