@@ -46,7 +46,7 @@ static uint32_t temper(uint32_t y)
 	return y ^ (y >> 18);
 }
 
-/* Returns the next words, at most most, and sets count to their number. */
+/* Returns the next words, up to most, and sets count to their number. */
 static const uint32_t *next_words(struct mt19937 *generator, size_t most,
 				  size_t *count)
 {

@@ -68,8 +68,8 @@ const char *optimizer_name(enum optimizer optimizer);
 int recipe_states(const struct recipe *recipe);
 
 /*
- * Returns the rate of an iteration, counted from 0 over all epochs, with
- * iterations iterations per epoch:
+ * Returns the rate of an iteration, counted from 0 over all epochs; iterations
+ * is their number per epoch:
  *
  *   lr gamma^floor(epoch / step), the first epoch being 0; and in that one
  *   times min(1, (iteration + 2) / (warmup iterations))

@@ -49,7 +49,7 @@ struct cpu_program {
 	unsigned char rounds[MODEL_MAX_LAYERS];
 	/* 1 = round all products that can be, since none is faster rounded */
 	int rounds_all;
-	/* 1 = a layer without a mark in rounds rounds in forward */
+	/* 1 = forward of a layer without a mark in rounds is rounded */
 	int rounds_forward;
 	float *rounded_images; /* NULL = images are used as they are */
 };

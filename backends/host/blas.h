@@ -28,8 +28,8 @@ const char *blas_variable(void);
 
 /*
  * Makes each call run in the calling thread alone. Returns -1, with the package
- * to install, if the library's build is wrong or unusably slow when threads
- * threads call it at once.
+ * to install, if the library's build is wrong or unusably slow when this number
+ * of threads call it at once.
  */
 int blas_prepare(int threads, struct error *err);
 

@@ -18,7 +18,7 @@ struct openblas {
 	struct oracle oracle;
 	openblas_pass *pass;
 	struct lifetimes lifetimes;
-	char *memory; /* lifetimes.bytes bytes */
+	char *memory; /* of lifetimes.bytes */
 	/* Numbers of the pass's type. */
 	const void *images; /* of the batch */
 	/* space for converted images; NULL = floats are used directly */

@@ -75,7 +75,7 @@ static int map_block(struct fork_core *core, struct shared_piece *block,
 	return 0;
 }
 
-/* Adds a part of at least bytes bytes for each rank. Every rank requests equal
+/* Adds a part of bytes, or more, for each rank. Every rank requests equal
  * sizes, so that all agree when memory is short. */
 static const struct shared_piece *add_block(struct fork_core *core,
 					    size_t bytes, struct error *err)

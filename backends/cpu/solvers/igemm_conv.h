@@ -91,7 +91,7 @@ void igemm_conv_clear_unused(const struct igemm_conv *conv, float *dw);
 
 /* Returns the floats of a joined or folded sample. */
 size_t igemm_conv_joined_size(const struct igemm_conv *conv);
-/* Copies a sample to to, whose padding is already 0. In from, channels are
+/* Copies a sample; the padding of to must be 0. In from, channels are
  * by_channel floats apart, and pixels by_pixel. */
 void igemm_conv_join(const struct igemm_conv *conv, const float *from,
 		     size_t by_channel, size_t by_pixel, float *to);

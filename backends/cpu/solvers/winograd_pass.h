@@ -38,8 +38,8 @@ struct winograd_space {
 	uint16_t *rounded;
 };
 
-/* Return the floats of scratch that a pass of samples samples needs, in
- * addition to IGEMM_SCRATCH bytes; and its use. */
+/* Return the floats of scratch that a pass needs in addition to IGEMM_SCRATCH
+ * bytes, and its use. */
 size_t winograd_space_floats(const struct winograd_pass *pass, int samples);
 struct winograd_space winograd_space_at(float *scratch,
 					const struct winograd_pass *pass,

@@ -103,8 +103,8 @@ struct plane_kernels {
 	void (*relu)(size_t count, const float *x, float *y);
 	void (*add)(size_t count, const float *a, const float *b, float *y);
 	void (*add_to)(size_t count, const float *from, float *to);
-	/* Computes dx = dy where y is above 0 or a NaN, else 0; added to dx if
-	 * adds is set, else dx may be dy. */
+	/* Passes dy where y is above 0 or a NaN, else 0, to dx. Adds it if adds
+	 * is set; else dx may be dy. */
 	void (*relu_backward)(size_t count, const float *y, const float *dy,
 			      int adds, float *dx);
 };

@@ -43,7 +43,8 @@ INLINE void ahead_add(struct prefetch_list *ahead, const float *from,
 		ahead->from[ahead->count++] = from + i;
 }
 
-/* Takes the pieces for pairs pairs; after the last piece come dummies. */
+/* Takes the pieces to prefetch with a number of pairs; after the last piece
+ * come dummies. */
 INLINE const float *const *ahead_take(struct prefetch_list *ahead, int pairs)
 {
 	const float *const *from = ahead->from + ahead->next;

@@ -161,8 +161,8 @@ WITH_BF16 INLINE void add_vectors(const struct bf16_pass *pass,
 	}
 }
 
-/* Computes samples samples, a constant, from b on, for OUTPUTS outputs from o
- * on. */
+/* Computes OUTPUTS outputs from o on, for samples from b on; their number is a
+ * constant. */
 WITH_BF16 INLINE void multiply(const struct bf16_pass *pass, int b, int o,
 			       int samples, int packs)
 {

@@ -31,7 +31,8 @@ INLINE uint64_t word_first(int count)
 	return count >= WORD ? ~0ull : (1ull << count) - 1;
 }
 
-/* Returns the vectors of the next tile for so few places; 0 = a remainder. */
+/* Returns the vectors of the next tile with this many places left; 0 = a
+ * remainder. */
 INLINE int tile_vectors(int places)
 {
 	const int vectors = places / LANES;

@@ -196,7 +196,7 @@ static const uint8_t amx_products[6][2] = {
 	{ 2, 0 }, { 1, 0 }, { 1, 1 }, { 0, 1 }, { 0, 2 }, { 0, 0 },
 };
 
-/* Returns the first entry of amx_products that is used with so few parts. */
+/* Returns the first entry of amx_products for this number of parts. */
 INLINE int amx_first_product(int parts)
 {
 	return parts == 1 ? 5 : 0;
@@ -204,8 +204,8 @@ INLINE int amx_first_product(int parts)
 
 /*
  * Stores the 2 x 2 tiles of C as 32 x 32 floats, apart floats from row to row.
- * The upper left tile goes to to, the lower left one to next_row, and the right
- * ones next_column floats after these.
+ * Parameter to is the place of the upper left tile, next_row of the lower left
+ * one. The right tiles are next_column floats further on.
  */
 INLINE void amx_store_square(float *to, float *next_row, size_t next_column,
 			     size_t apart)
