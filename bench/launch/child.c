@@ -439,7 +439,7 @@ static void blame_ranks(struct child_result *result,
 
 	/* Rank 0 left no row, or one of a run that went well. */
 	if (!*why && (!run->backend[0] || !run->reason[0]))
-		why = log->said;
+		why = log->reset[0] && !log->is_ranks ? log->reset : log->said;
 	if (*why)
 		snprintf(run->reason, sizeof(run->reason), "%s", why);
 	else if (!run->backend[0] && *log->other)
@@ -450,7 +450,7 @@ static void blame_ranks(struct child_result *result,
 		result->is_mute = 0;
 	if (!run->exit_code)
 		snprintf(run->status, sizeof(run->status), "error");
-	if (*log->lost)
+	if (*log->lost || why == log->reset)
 		result->exit_code = ERROR_FAILED;
 	if (listener->forwarded)
 		result->exit_code = 128 + listener->forwarded;

@@ -72,13 +72,52 @@ static int find_no_start(struct launcher_log *log)
 	return 1;
 }
 
+/* Reads "... peer process has unexpectedly disconnected. ... Local host: a
+ * Local PID: 71 Peer host: b". */
+static int find_reset(struct launcher_log *log)
+{
+	const char *at = strstr(log->block, "peer process has unexpectedly "
+					    "disconnected");
+	char host[HOST_ROOM], peer[HOST_ROOM];
+
+	if (!at)
+		return 0;
+	at = strstr(at, "Local host: ");
+	if (at && sscanf(at, "Local host: %63s Local PID: %*s Peer host: %63s",
+			 host, peer) == 2)
+		snprintf(log->reset, sizeof(log->reset), "a core on host %s "
+			 "lost its connection to host %s: a core there has "
+			 "ended, or the link is down", host, peer);
+	return 1;
+}
+
+/* Open MPI may print either line in a core that it then ends:
+ * "[a][[825,1],0][...btl_tcp_frag.c:135:mca_btl_tcp_frag_send] ..." of core 0,
+ * "[a:06607] .../ompi/mca/pml/ob1/pml_ob1_sendreq.c:317 FATAL" of a process. */
+static int take_reset(struct launcher_log *log, const char *line)
+{
+	char host[HOST_ROOM], core[32] = "a core";
+	int rank;
+
+	if (strstr(line, "/btl_tcp_") &&
+	    sscanf(line, "[%63[^]]][[%*d,%*d],%d]", host, &rank) == 2)
+		snprintf(core, sizeof(core), "core %d", rank);
+	else if (!strstr(line, "/pml_ob1_") || !strstr(line, " FATAL") ||
+		 sscanf(line, "[%63[^]:]:", host) != 1)
+		return 0;
+	if (!log->reset[0])
+		snprintf(log->reset, sizeof(log->reset), "%s on host %s lost "
+			 "its connection to another core, which has ended, or "
+			 "the link is down", core, host);
+	return 1;
+}
+
 /* Returns 1 for a block that only follows from another message. */
 static int is_echo(const char *block)
 {
 	return strstr(block, "non-zero exit code") ||
 	       strstr(block, "with non-zero status") ||
-	       strstr(block, "MPI_ABORT was invoked") ||
-	       strstr(block, "peer process has unexpectedly disconnected");
+	       strstr(block, "MPI_ABORT was invoked");
 }
 
 static int find_root(struct launcher_log *log)
@@ -93,9 +132,9 @@ static int find_root(struct launcher_log *log)
 
 static void end_block(struct launcher_log *log)
 {
-	if (log->lost[0] || is_echo(log->block) || find_death(log) ||
-	    find_lost_host(log) || find_no_start(log) || log->said[0] ||
-	    find_root(log))
+	if (log->lost[0] || is_echo(log->block) || find_reset(log) ||
+	    find_death(log) || find_lost_host(log) || find_no_start(log) ||
+	    log->said[0] || find_root(log))
 		return;
 	snprintf(log->said, sizeof(log->said), "mpirun: %.*s",
 		 (int)sizeof(log->said) - 9, log->block);
@@ -162,7 +201,7 @@ static void end_line(struct launcher_log *log, int to)
 		snprintf(log->said, sizeof(log->said), "%.390s",
 			 line + strlen("bench: "));
 		log->is_ranks = 1;
-	} else if (!is_about_itself(line)) {
+	} else if (!take_reset(log, line) && !is_about_itself(line)) {
 		if (!log->other[0])
 			snprintf(log->other, sizeof(log->other), "%.150s",
 				 line);

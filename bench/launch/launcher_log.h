@@ -18,6 +18,8 @@ struct launcher_log {
 	char said[400];	 /* otherwise the first failure that a rank or mpirun
 			    reported */
 	int is_ranks;	 /* 1 if a rank reported said */
+	char reset[256]; /* core that lost its connection, unless lost or a
+			    rank's said explains it; empty = none */
 	char other[160]; /* first line that was passed on */
 	char waits[160]; /* shortest report of a core that waits for others */
 	int waited_for;	 /* number of cores named in waits */

@@ -356,6 +356,23 @@ mpirun (Open MPI) 4.1.4' 'exit 1'
 	[[ "$stderr" != *"expects a bench binary"* ]]
 }
 
+@test "a core whose connection is reset is named with its host" {
+	a_launcher "mpirun (Open MPI) 4.1.4" 'cat >&2 <<-END
+	[a][[825,1],0][../opal/mca/btl/tcp/btl_tcp_frag.c:135:mca_btl_tcp_frag_send] mca_btl_tcp_frag_send: writev failed: Broken pipe (32)
+	[a:06607] ../ompi/mca/pml/ob1/pml_ob1_sendreq.c:317 FATAL
+	$SAID
+	END
+	exit 255'
+	run -6 --separate-stderr "$BENCH" run cpu-2@mpi "${TINY[@]}" --out made
+	[ "$(column made/runs.csv reason)" = "core 0 on host a lost its connection to another core, which has ended, or the link is down" ]
+	[ "$(column made/runs.csv exit_code)" = 6 ]
+	[[ "$stderr" != *FATAL* ]]
+	# A core that fails by itself ends the others.
+	SAID="bench: core 1: no memory" run -6 --separate-stderr "$BENCH" run \
+		cpu-2@mpi "${TINY[@]}" --out failed
+	[ "$(column failed/runs.csv reason)" = "core 1: no memory" ]
+}
+
 # The rows of two threads, and no others, on the screen and in the file, which
 # the next test may take.
 threads_are_left() {

@@ -21,6 +21,16 @@
 	"ORTE was unable to reliably start one or more daemons.\n" RULE
 #define ADVICE RULE "There are not   enough slots\n available.\n" RULE
 #define ABORT RULE "MPI_ABORT was invoked on rank 1 in communicator\n" RULE
+#define HUNG_UP RULE \
+	"An MPI communication peer process has unexpectedly disconnected.\n" \
+	"This usually indicates a failure in the peer process.\n\n" \
+	"  Local host: a\n  Local PID:  71\n  Peer host:  b\n" RULE
+#define RESET "[a][[825,1],0][../../opal/mca/btl/tcp/btl_tcp_frag.c:135:" \
+	"mca_btl_tcp_frag_send] mca_btl_tcp_frag_send: writev failed: " \
+	"Connection reset by peer (104)\n"
+#define FATAL "[a:06607] ../../ompi/mca/pml/ob1/pml_ob1_sendreq.c:317 FATAL\n"
+#define TO_ANOTHER " on host a lost its connection to another core, which " \
+	"has ended, or the link is down"
 #define ECHO RULE "Primary job terminated with a non-zero exit code.\n" RULE
 
 /* More than are kept, and what is. */
@@ -87,8 +97,29 @@ static const struct case_of_log cases[] = {
 	  "mpirun: There are not enough slots.", "", "" },
 };
 
-/* In pieces of so many bytes. */
-static void check_case(const struct case_of_log *one, size_t piece)
+/* Transports that lose their connection, before or after a death. */
+static const struct {
+	struct case_of_log log;
+	const char *reset;
+} resets[] = {
+	{ { RESET FATAL "x\n", "", "", "", "x\n" }, "core 0" TO_ANOTHER },
+	{ { FATAL RESET ECHO, "", "", "", "" }, "a core" TO_ANOTHER },
+	{ { RESET HUNG_UP FATAL, "", "", "", "" },
+	  "a core on host a lost its connection to host b: a core there has "
+	  "ended, or the link is down" },
+	{ { RESET DEATH, "core 2 on host b was ended by signal 9 (Killed)", "",
+	    "", "" }, "core 0" TO_ANOTHER },
+	{ { DEATH HUNG_UP, "core 2 on host b was ended by signal 9 (Killed)",
+	    "", "", "" }, "" },
+	{ { RULE "peer process has unexpectedly disconnected\n" RULE, "", "",
+	    "", "" }, "" },
+	{ { "[a:06607] a line that is FATAL\n", "", "", "",
+	    "[a:06607] a line that is FATAL\n" }, "" },
+};
+
+/* In pieces of that many bytes. */
+static void check_case(const struct case_of_log *one, const char *reset,
+		       size_t piece)
 {
 	struct launcher_log log = { .hosts = "a:2,b:2", .cores = 4 };
 	const int file = memfd_create("passed", 0);
@@ -104,6 +135,7 @@ static void check_case(const struct case_of_log *one, size_t piece)
 	launcher_log_end(&log, file);
 	assert_int_equal(log.met, strstr(one->text, LAUNCHER_LOG_MET) != NULL);
 	assert_string_equal(log.lost, one->lost);
+	assert_string_equal(log.reset, reset);
 	assert_string_equal(log.said, one->said);
 	assert_string_equal(log.waits, one->waits);
 	count = pread(file, passed, sizeof(passed) - 1, 0);
@@ -117,10 +149,17 @@ static void sentences_are_found(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		check_case(&cases[i], 1);
-		check_case(&cases[i], 7);
-		check_case(&cases[i], 4096);
+		check_case(&cases[i], "", 1);
+		check_case(&cases[i], "", 7);
+		check_case(&cases[i], "", 4096);
 	}
+}
+
+static void reset_connections_are_found(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(resets) / sizeof(resets[0]); i++)
+		check_case(&resets[i].log, resets[i].reset, 4096);
 }
 
 /* Whatever mpirun prints without end, a line is no longer than its room. */
@@ -147,6 +186,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sentences_are_found),
+		cmocka_unit_test(reset_connections_are_found),
 		cmocka_unit_test(a_long_line_is_passed_on_in_pieces),
 	};
 
