@@ -205,7 +205,7 @@ double backend_vector_bytes(const struct backend *backend,
 {
 	const double count = (double)model_parameter_count(model);
 	const int vectors = vector_count(backend, model, options);
-	const int in_double = backend->is_oracle ||
+	const int in_double = backend->is_reference ||
 			      options->precision == PRECISION_FP64;
 	const int gradients = vectors > VECTOR_GRADIENT;
 	const int owners = backend->shares && is_common ? 1 : cores;

@@ -34,7 +34,7 @@ struct backend {
 	int shares; /* with options.memory, programs are shared */
 	/* Others are compared with it: it computes in double, whatever the
 	 * precision, and has impose. */
-	int is_oracle;
+	int is_reference;
 	const struct library *library; /* that threads share below; or NULL */
 
 	/* (optional: one device, the machine's CPU) Devices that a process with
@@ -181,7 +181,7 @@ const char *backend_lacks(const struct backend *backend, int comparable);
 
 const struct backend *backend_find(const char *name);
 /* The reference: plain loops in double. */
-const struct backend *backend_oracle(void);
+const struct backend *backend_reference(void);
 /* A faster one that computes in double, where it is asked for that precision,
  * and has impose; NULL if there is none in this build. */
 const struct backend *backend_in_double(void);

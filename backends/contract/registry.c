@@ -60,7 +60,7 @@ int backend_check_precision(const struct backend *backend,
 		return 0;
 	while ((other = backend_next(other)))
 		if (other->precisions >> precision & 1 && !other->unavailable &&
-		    (other->is_oracle || !backend_lacks(other, 1)))
+		    (other->is_reference || !backend_lacks(other, 1)))
 			error_list(names, sizeof(names), other->name);
 	return error_set(err, ERROR_MISSING,
 			 "--precision %s: backend %s does not support it; "
@@ -68,7 +68,7 @@ int backend_check_precision(const struct backend *backend,
 			 backend->name, names);
 }
 
-const struct backend *backend_oracle(void)
+const struct backend *backend_reference(void)
 {
 	return &reference_backend;
 }
@@ -76,7 +76,7 @@ const struct backend *backend_oracle(void)
 const struct backend *backend_in_double(void)
 {
 	for (size_t i = 0; i < COUNT(backends); i++)
-		if (!backends[i]->is_oracle && !backends[i]->unavailable &&
+		if (!backends[i]->is_reference && !backends[i]->unavailable &&
 		    backends[i]->impose &&
 		    backends[i]->precisions >> PRECISION_FP64 & 1)
 			return backends[i];

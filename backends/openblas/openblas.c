@@ -38,7 +38,7 @@ static void openblas_free(struct program *program)
 	free(openblas->columns);
 	free(openblas->ones);
 	free(openblas->norms);
-	oracle_release(&openblas->oracle);
+	base_release(&openblas->base);
 	free(openblas);
 }
 
@@ -97,8 +97,8 @@ static void count_scratch(const struct graph *graph, int batch,
 
 static int allocate_all(struct openblas *openblas)
 {
-	const struct program *base = &openblas->oracle.host.base;
-	const struct graph *graph = &openblas->oracle.host.graph;
+	const struct program *base = &openblas->base.host.base;
+	const struct graph *graph = &openblas->base.host.graph;
 	const int batch = base->options.batch;
 	const size_t size = size_of(&base->options);
 	const int is_double = size == sizeof(double);
@@ -152,16 +152,16 @@ static int openblas_compile(struct device *device, const struct model *model,
 	if (!openblas)
 		return error_memory(err, "a program");
 	openblas->pass = is_double ? openblas_pass_double : openblas_pass_float;
-	if (oracle_init(&openblas->oracle, device, model, options, is_double,
-			err)) {
+	if (base_init(&openblas->base, device, model, options, is_double,
+		      err)) {
 		free(openblas);
 		return -1;
 	}
 	if (allocate_all(openblas)) {
-		openblas_free(&openblas->oracle.host.base);
+		openblas_free(&openblas->base.host.base);
 		return error_memory(err, "the activations of a batch");
 	}
-	*out = &openblas->oracle.host.base;
+	*out = &openblas->base.host.base;
 	(*out)->activation_bytes = openblas->lifetimes.bytes;
 	(*out)->unshared_bytes = openblas->lifetimes.unshared;
 	return 0;
@@ -174,10 +174,10 @@ static int openblas_gradient(struct program *program, const struct batch *batch,
 
 	(void)update;
 	(void)err;
-	oracle_begin(&openblas->oracle, batch);
+	base_begin(&openblas->base, batch);
 	if (batch->count)
 		openblas->pass(openblas, batch, 1, &program->score);
-	oracle_end(&openblas->oracle, batch);
+	base_end(&openblas->base, batch);
 	return 0;
 }
 
@@ -221,14 +221,14 @@ const struct backend openblas_backend = {
 	.describe = openblas_describe,
 	.compile = openblas_compile,
 	.free = openblas_free,
-	.store = oracle_store,
-	.load = oracle_load,
-	.map = oracle_map,
-	.unmap = oracle_unmap,
+	.store = base_store,
+	.load = base_load,
+	.map = base_map,
+	.unmap = base_unmap,
 	.gradient = openblas_gradient,
-	.update = oracle_update,
+	.update = base_update,
 	.evaluate = openblas_evaluate,
 	.decisions = host_decisions,
-	.impose = oracle_impose,
-	.round_factors = oracle_round_factors,
+	.impose = base_impose,
+	.round_factors = base_round_factors,
 };

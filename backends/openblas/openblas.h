@@ -4,7 +4,7 @@
 #define BACKENDS_OPENBLAS_OPENBLAS_H
 
 #include "backends/host/lifetimes.h"
-#include "backends/host/oracle.h"
+#include "backends/host/reference_base.h"
 
 struct openblas;
 
@@ -15,7 +15,7 @@ typedef void openblas_pass(struct openblas *openblas,
 			   struct score *score);
 
 struct openblas {
-	struct oracle oracle;
+	struct reference_base base;
 	openblas_pass *pass;
 	struct lifetimes lifetimes;
 	char *memory; /* of lifetimes.bytes */

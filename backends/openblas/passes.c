@@ -43,7 +43,7 @@ static real *gradient_of(const struct openblas *openblas, int row)
 static struct operands work_of(struct openblas *openblas, int row, int count,
 			       int training)
 {
-	const struct node *node = &openblas->oracle.host.graph.nodes[row];
+	const struct node *node = &openblas->base.host.graph.nodes[row];
 
 	return (struct operands){
 		.openblas = openblas,
@@ -51,8 +51,8 @@ static struct operands work_of(struct openblas *openblas, int row, int count,
 		.row = row,
 		.count = count,
 		.training = training,
-		.p = oracle_parameters(&openblas->oracle, node),
-		.g = real_vector(&openblas->oracle, VECTOR_GRADIENT),
+		.p = base_parameters(&openblas->base, node),
+		.g = real_vector(&openblas->base, VECTOR_GRADIENT),
 		.x = output_of(openblas, node->source),
 		.other = output_of(openblas, node->other),
 		.y = (real *)output_of(openblas, row),
@@ -110,15 +110,15 @@ static int is_pointwise(const struct layer *layer)
 /* Return operands as the row's products use them. */
 static const real *inputs_of(const struct operands *work)
 {
-	return oracle_factors(&work->openblas->oracle, work->row, ORACLE_INPUTS,
-			      work->x, input_size(work));
+	return base_factors(&work->openblas->base, work->row, BASE_INPUTS,
+			    work->x, input_size(work));
 }
 
 static const real *gradients_of(const struct operands *work)
 {
-	return oracle_factors(&work->openblas->oracle, work->row,
-			      ORACLE_GRADIENTS, work->dy,
-			      (size_t)work->count *
+	return base_factors(&work->openblas->base, work->row, BASE_GRADIENTS,
+			    work->dy,
+			    (size_t)work->count *
 				      shape_size(work->node->out));
 }
 
@@ -143,8 +143,8 @@ static void conv_forward(const struct operands *work)
 	for (int i = 0; i < work->count; i++) {
 		const real *columns;
 
-		if (oracle_points(&work->openblas->oracle, work->row,
-				  x + (size_t)i * shape_size(node->in), y)) {
+		if (base_points(&work->openblas->base, work->row,
+				x + (size_t)i * shape_size(node->in), y)) {
 			y += is.outputs * is.pixels;
 			continue;
 		}
@@ -250,13 +250,13 @@ static void linear_backward(const struct operands *work)
 
 static uint8_t *decisions_of(const struct operands *work, int i)
 {
-	return host_decisions_at(&work->openblas->oracle.host, work->row, i);
+	return host_decisions_at(&work->openblas->base.host, work->row, i);
 }
 
 static const uint8_t *imposed_on(const struct operands *work, int i)
 {
 	return work->training ?
-		       oracle_imposed(&work->openblas->oracle, work->row, i) :
+		       base_imposed(&work->openblas->base, work->row, i) :
 		       NULL;
 }
 
@@ -271,7 +271,7 @@ static void choice_forward(const struct operands *work, int i)
 	real *y = work->y + (size_t)i * shape_size(node->out);
 	uint8_t *noted = decisions_of(work, i);
 	const uint8_t *imposed = imposed_on(work, i);
-	double *regret = &openblas->oracle.regret[work->row];
+	double *regret = &openblas->base.regret[work->row];
 
 	if (node->layer->kind == LAYER_MAXPOOL) {
 		maxpool(node, x, y, noted);
@@ -281,7 +281,7 @@ static void choice_forward(const struct operands *work, int i)
 		if (imposed)
 			memcpy(noted, imposed, node->decisions);
 		if (work->training &&
-		    openblas->oracle.host.base.options.dropout)
+		    openblas->base.host.base.options.dropout)
 			dropout(y, node->decisions,
 				shape_size(node->in) / node->decisions, noted,
 				node->layer->drop);
@@ -303,7 +303,7 @@ static void choice_backward(const struct operands *work, int i)
 				 work->dx + (size_t)i * shape_size(node->in));
 	else if (node->layer->kind == LAYER_RELU)
 		relu_backward(dy, node->decisions, taken);
-	else if (work->openblas->oracle.host.base.options.dropout)
+	else if (work->openblas->base.host.base.options.dropout)
 		dropout(dy, node->decisions,
 			shape_size(node->in) / node->decisions, taken,
 			node->layer->drop);
@@ -316,7 +316,7 @@ static void choose_moments(const struct operands *work, int c,
 			   double *variance)
 {
 	const struct node *node = work->node;
-	double *means = work->openblas->oracle.buffers + node->buffers;
+	double *means = work->openblas->base.buffers + node->buffers;
 	double *variances = means + node->in.channels;
 	const double all = (double)channel.count * (double)channel.size;
 
@@ -476,7 +476,7 @@ static void row_backward(const struct operands *work)
 static void bring_images(struct openblas *openblas, const struct batch *batch)
 {
 	const size_t size = (size_t)batch->count *
-			    shape_size(openblas->oracle.host.base.model->input);
+			    shape_size(openblas->base.host.base.model->input);
 	real *converted = openblas->converted;
 
 	openblas->images = batch->images;
@@ -485,25 +485,24 @@ static void bring_images(struct openblas *openblas, const struct batch *batch)
 	for (size_t i = 0; i < size; i++)
 		converted[i] = batch->images[i];
 	openblas->images = converted;
-	oracle_round_row(&openblas->oracle, MODEL_IMAGES, converted,
-			 batch->count);
+	base_round_row(&openblas->base, MODEL_IMAGES, converted, batch->count);
 }
 
 static void pass(struct openblas *openblas, const struct batch *batch,
 		 int training, struct score *score)
 {
-	const struct graph *graph = &openblas->oracle.host.graph;
+	const struct graph *graph = &openblas->base.host.graph;
 	const int last = graph->count - 1, logits = graph->nodes[last].source;
 	const int classes = model_classes(graph->model);
 
-	oracle_round_parameters(&openblas->oracle);
+	base_round_parameters(&openblas->base);
 	bring_images(openblas, batch);
 	for (int row = 0; row < last; row++) {
 		const struct operands work = work_of(openblas, row,
 						     batch->count, training);
 
 		row_forward(&work);
-		oracle_round_row(&openblas->oracle, row, work.y, batch->count);
+		base_round_row(&openblas->base, row, work.y, batch->count);
 	}
 	for (int i = 0; i < batch->count; i++)
 		real_loss(graph->nodes[last].layer->loss,
@@ -513,19 +512,19 @@ static void pass(struct openblas *openblas, const struct batch *batch,
 					     i * classes :
 				     NULL);
 	if (training)
-		oracle_round_row(&openblas->oracle, logits,
-				 gradient_of(openblas, logits), batch->count);
+		base_round_row(&openblas->base, logits,
+			       gradient_of(openblas, logits), batch->count);
 	for (int row = last - 1; training && row >= 0; row--) {
 		const struct operands work = work_of(openblas, row,
 						     batch->count, training);
 
 		row_backward(&work);
 		if (work.dx)
-			oracle_round_row(&openblas->oracle, work.node->source,
-					 work.dx, batch->count);
+			base_round_row(&openblas->base, work.node->source,
+				       work.dx, batch->count);
 		if (work.dother)
-			oracle_round_row(&openblas->oracle, work.node->other,
-					 work.dother, batch->count);
+			base_round_row(&openblas->base, work.node->other,
+				       work.dother, batch->count);
 	}
 }
 

@@ -1,7 +1,7 @@
 /*
- * Each layer as plain loops in double: the oracle. Planes are
- * [channel][row][column]; all functions but batch norm's process one sample.
- * Backward functions add to dx, the gradient of x, unless it is NULL.
+ * Each layer as plain loops in double. Planes are [channel][row][column]; all
+ * functions but batch norm's process one sample. Backward functions add to dx,
+ * the gradient of x, unless it is NULL.
  *
  * single.c compiles them again in float, to show the effect of rounding alone.
  */

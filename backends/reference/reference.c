@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/host/oracle.h"
+#include "backends/host/reference_base.h"
 #include "backends/reference/layers.h"
 
 struct reference {
-	struct oracle oracle;
+	struct reference_base base;
 	int chunk; /* samples that are computed together */
 	/* Outputs of the rows, [chunk] samples each, and their gradients;
 	 * images are the inputs of the first row. */
@@ -48,7 +48,7 @@ static void reference_free(struct program *program)
 		free(reference->gradients[i]);
 	}
 	free(reference->images);
-	oracle_release(&reference->oracle);
+	base_release(&reference->base);
 	free(reference);
 }
 
@@ -63,8 +63,8 @@ static real *allocate_values(size_t count, int *failed)
 
 static int allocate_all(struct reference *reference)
 {
-	const struct graph *graph = &reference->oracle.host.graph;
-	const struct program *base = &reference->oracle.host.base;
+	const struct graph *graph = &reference->base.host.graph;
+	const struct program *base = &reference->base.host.base;
 	const size_t chunk = (size_t)reference->chunk;
 	int failed = 0;
 
@@ -111,17 +111,17 @@ static int reference_compile(struct device *device, const struct model *model,
 
 	if (!reference)
 		return error_memory(err, "a program");
-	if (oracle_init(&reference->oracle, device, model, options,
-			sizeof(real) == sizeof(double), err)) {
+	if (base_init(&reference->base, device, model, options,
+		      sizeof(real) == sizeof(double), err)) {
 		free(reference);
 		return -1;
 	}
 	reference->chunk = model_has_batchnorm(model) ? options->batch : 1;
 	if (allocate_all(reference)) {
-		reference_free(&reference->oracle.host.base);
+		reference_free(&reference->base.host.base);
 		return error_memory(err, "a batch's values");
 	}
-	*out = &reference->oracle.host.base;
+	*out = &reference->base.host.base;
 	return 0;
 }
 
@@ -134,7 +134,7 @@ struct sample_range {
 /* Returns sample n of the range, of a row or the images. */
 static const real *value_at(const struct reference *reference, int row, int n)
 {
-	const struct graph *graph = &reference->oracle.host.graph;
+	const struct graph *graph = &reference->base.host.graph;
 
 	if (row == MODEL_IMAGES)
 		return reference->images +
@@ -145,7 +145,7 @@ static const real *value_at(const struct reference *reference, int row, int n)
 
 static real *gradient_at(const struct reference *reference, int row, int n)
 {
-	const struct node *node = &reference->oracle.host.graph.nodes[row];
+	const struct node *node = &reference->base.host.graph.nodes[row];
 
 	return reference->gradients[row] + (size_t)n * shape_size(node->out);
 }
@@ -157,24 +157,24 @@ _Static_assert(LAYER_KINDS == 10, "a kind of layer without its computation");
 static void forward_choice(struct reference *reference, int l, int n,
 			   const struct sample_range *part)
 {
-	const struct node *node = &reference->oracle.host.graph.nodes[l];
+	const struct node *node = &reference->base.host.graph.nodes[l];
 	const real *x = value_at(reference, node->source, n);
 	real *y = (real *)value_at(reference, l, n);
 	double none = 0;
 	/* Decisions of an evaluation are not kept. */
 	const int sample = part->training ? part->first + n : 0;
-	uint8_t *noted = host_decisions_at(&reference->oracle.host, l, sample);
+	uint8_t *noted = host_decisions_at(&reference->base.host, l, sample);
 	const uint8_t *imposed =
 		part->training ?
-			oracle_imposed(&reference->oracle, l, sample) : NULL;
-	double *regret = part->training ? &reference->oracle.regret[l] : &none;
+			base_imposed(&reference->base, l, sample) : NULL;
+	double *regret = part->training ? &reference->base.regret[l] : &none;
 
 	if (node->layer->kind == LAYER_RELU)
 		relu_forward(x, node->decisions, imposed, noted, y, regret);
 	else if (node->layer->kind == LAYER_MAXPOOL)
 		maxpool_forward(node->layer, x, node->in, imposed, noted, y,
 				regret);
-	else if (part->training && reference->oracle.host.base.options.dropout)
+	else if (part->training && reference->base.host.base.options.dropout)
 		dropout_forward(x, node->decisions,
 				shape_size(node->in) / node->decisions,
 				imposed ? imposed : noted, node->layer->drop,
@@ -186,17 +186,17 @@ static void forward_choice(struct reference *reference, int l, int n,
 static void forward_sample(struct reference *reference, int l, int n,
 			   const struct sample_range *part)
 {
-	const struct node *node = &reference->oracle.host.graph.nodes[l];
-	const real *w = oracle_parameters(&reference->oracle, node);
-	const real *x = oracle_factors(&reference->oracle, l, ORACLE_INPUTS,
-				       value_at(reference, node->source, n),
-				       shape_size(node->in));
+	const struct node *node = &reference->base.host.graph.nodes[l];
+	const real *w = base_parameters(&reference->base, node);
+	const real *x = base_factors(&reference->base, l, BASE_INPUTS,
+				     value_at(reference, node->source, n),
+				     shape_size(node->in));
 	real *y = (real *)value_at(reference, l, n);
 	const real *other;
 
 	switch (node->layer->kind) {
 	case LAYER_CONV:
-		if (!oracle_points(&reference->oracle, l, x, y))
+		if (!base_points(&reference->base, l, x, y))
 			conv_forward(node->layer, x, node->in,
 				     w + node->weight,
 				     node->has_bias ? w + node->bias : NULL,
@@ -223,11 +223,11 @@ static void forward_sample(struct reference *reference, int l, int n,
 static struct norm channel_norm(struct reference *reference, int l, int c,
 				const struct sample_range *part)
 {
-	const struct node *node = &reference->oracle.host.graph.nodes[l];
-	const real *w = oracle_parameters(&reference->oracle, node);
+	const struct node *node = &reference->base.host.graph.nodes[l];
+	const real *w = base_parameters(&reference->base, node);
 	const size_t plane = (size_t)(node->in.height * node->in.width);
 	const double all = (double)part->count * (double)plane;
-	double *means = reference->oracle.buffers + node->buffers;
+	double *means = reference->base.buffers + node->buffers;
 	double *variances = means + node->in.channels;
 	double mean = means[c], variance = variances[c];
 
@@ -248,7 +248,7 @@ static struct norm channel_norm(struct reference *reference, int l, int c,
 static void batchnorm_forward(struct reference *reference, int l,
 			      const struct sample_range *part)
 {
-	const struct node *node = &reference->oracle.host.graph.nodes[l];
+	const struct node *node = &reference->base.host.graph.nodes[l];
 	const size_t plane = (size_t)(node->in.height * node->in.width);
 	struct norm *norms = reference->norms[l];
 
@@ -266,7 +266,7 @@ static void batchnorm_forward(struct reference *reference, int l,
 static void forward(struct reference *reference,
 		    const struct sample_range *part)
 {
-	const struct graph *graph = &reference->oracle.host.graph;
+	const struct graph *graph = &reference->base.host.graph;
 
 	for (int l = 0; l < graph->count - 1; l++) {
 		if (graph->nodes[l].layer->kind == LAYER_BATCHNORM)
@@ -274,29 +274,29 @@ static void forward(struct reference *reference,
 		else
 			for (int n = 0; n < part->count; n++)
 				forward_sample(reference, l, n, part);
-		oracle_round_row(&reference->oracle, l, reference->values[l],
-				 part->count);
+		base_round_row(&reference->base, l, reference->values[l],
+			       part->count);
 	}
 }
 
 static void backward_choice(struct reference *reference, int l, int n,
 			    const struct sample_range *part, real *dx)
 {
-	const struct node *node = &reference->oracle.host.graph.nodes[l];
+	const struct node *node = &reference->base.host.graph.nodes[l];
 	const int sample = part->first + n;
 	const uint8_t *imposed =
 		layer_drops(node->layer) ?
-			oracle_imposed(&reference->oracle, l, sample) : NULL;
+			base_imposed(&reference->base, l, sample) : NULL;
 	const uint8_t *taken =
 		imposed ? imposed :
-			  host_decisions_at(&reference->oracle.host, l, sample);
+			  host_decisions_at(&reference->base.host, l, sample);
 	const real *dy = gradient_at(reference, l, n);
 
 	if (node->layer->kind == LAYER_RELU)
 		relu_backward(dy, node->decisions, taken, dx);
 	else if (node->layer->kind == LAYER_MAXPOOL)
 		maxpool_backward(node->layer, dy, node->in, taken, dx);
-	else if (reference->oracle.host.base.options.dropout)
+	else if (reference->base.host.base.options.dropout)
 		dropout_backward(dy, node->decisions,
 				 shape_size(node->in) / node->decisions, taken,
 				 node->layer->drop, dx);
@@ -309,16 +309,16 @@ static void backward_choice(struct reference *reference, int l, int n,
  * product; its gradient uses dy unrounded. */
 static void backward_product(struct reference *reference, int l, int n)
 {
-	struct oracle *oracle = &reference->oracle;
-	const struct node *node = &oracle->host.graph.nodes[l];
-	const real *w = oracle_parameters(oracle, node);
-	real *dw = real_vector(oracle, VECTOR_GRADIENT);
-	const real *x = oracle_factors(oracle, l, ORACLE_INPUTS,
-				       value_at(reference, node->source, n),
-				       shape_size(node->in));
+	struct reference_base *base = &reference->base;
+	const struct node *node = &base->host.graph.nodes[l];
+	const real *w = base_parameters(base, node);
+	real *dw = real_vector(base, VECTOR_GRADIENT);
+	const real *x = base_factors(base, l, BASE_INPUTS,
+				     value_at(reference, node->source, n),
+				     shape_size(node->in));
 	const real *dy = gradient_at(reference, l, n);
-	const real *factors = oracle_factors(oracle, l, ORACLE_GRADIENTS, dy,
-					     shape_size(node->out));
+	const real *factors = base_factors(base, l, BASE_GRADIENTS, dy,
+					   shape_size(node->out));
 	real *dx = node->wants_dx ? gradient_at(reference, node->source, n) :
 				      NULL;
 
@@ -336,7 +336,7 @@ static void backward_product(struct reference *reference, int l, int n)
 static void backward_sample(struct reference *reference, int l, int n,
 			    const struct sample_range *part)
 {
-	const struct node *node = &reference->oracle.host.graph.nodes[l];
+	const struct node *node = &reference->base.host.graph.nodes[l];
 	const real *dy = gradient_at(reference, l, n);
 	real *dx = node->wants_dx ? gradient_at(reference, node->source, n) :
 				      NULL;
@@ -367,9 +367,9 @@ static void backward_sample(struct reference *reference, int l, int n,
 static void batchnorm_backward(struct reference *reference, int l,
 			       const struct sample_range *part)
 {
-	const struct node *node = &reference->oracle.host.graph.nodes[l];
+	const struct node *node = &reference->base.host.graph.nodes[l];
 	const size_t plane = (size_t)(node->in.height * node->in.width);
-	real *dw = real_vector(&reference->oracle, VECTOR_GRADIENT);
+	real *dw = real_vector(&reference->base, VECTOR_GRADIENT);
 
 	for (int c = 0; c < node->in.channels; c++) {
 		const size_t at = (size_t)c * plane;
@@ -388,29 +388,29 @@ static void batchnorm_backward(struct reference *reference, int l,
 static void backward(struct reference *reference,
 		     const struct sample_range *part)
 {
-	const struct node *nodes = reference->oracle.host.graph.nodes;
+	const struct node *nodes = reference->base.host.graph.nodes;
 
-	for (int l = reference->oracle.host.graph.count - 2; l >= 0; l--) {
+	for (int l = reference->base.host.graph.count - 2; l >= 0; l--) {
 		if (nodes[l].layer->kind == LAYER_BATCHNORM)
 			batchnorm_backward(reference, l, part);
 		else
 			for (int n = 0; n < part->count; n++)
 				backward_sample(reference, l, n, part);
 		if (nodes[l].wants_dx)
-			oracle_round_row(&reference->oracle, nodes[l].source,
-					 reference->gradients[nodes[l].source],
-					 part->count);
+			base_round_row(&reference->base, nodes[l].source,
+				       reference->gradients[nodes[l].source],
+				       part->count);
 		if (nodes[l].wants_other_dx)
-			oracle_round_row(&reference->oracle, nodes[l].other,
-					 reference->gradients[nodes[l].other],
-					 part->count);
+			base_round_row(&reference->base, nodes[l].other,
+				       reference->gradients[nodes[l].other],
+				       part->count);
 	}
 }
 
 static void run_part(struct reference *reference, const struct batch *batch,
 		     const struct sample_range *part, struct score *score)
 {
-	const struct graph *graph = &reference->oracle.host.graph;
+	const struct graph *graph = &reference->base.host.graph;
 	const size_t size = shape_size(graph->model->input);
 	const int last = graph->nodes[graph->count - 1].source;
 	const enum loss loss = graph->nodes[graph->count - 1].layer->loss;
@@ -418,8 +418,8 @@ static void run_part(struct reference *reference, const struct batch *batch,
 	for (size_t p = 0; p < (size_t)part->count * size; p++)
 		reference->images[p] =
 			batch->images[(size_t)part->first * size + p];
-	oracle_round_row(&reference->oracle, MODEL_IMAGES, reference->images,
-			 part->count);
+	base_round_row(&reference->base, MODEL_IMAGES, reference->images,
+		       part->count);
 	forward(reference, part);
 	for (int i = 0; part->training && i < graph->count; i++)
 		memset(reference->gradients[i], 0,
@@ -433,8 +433,8 @@ static void run_part(struct reference *reference, const struct batch *batch,
 					      NULL);
 	if (!part->training)
 		return;
-	oracle_round_row(&reference->oracle, last, reference->gradients[last],
-			 part->count);
+	base_round_row(&reference->base, last, reference->gradients[last],
+		       part->count);
 	backward(reference, part);
 }
 
@@ -443,7 +443,7 @@ static void run_all(struct reference *reference, const struct batch *batch,
 {
 	struct sample_range part = { .training = training };
 
-	oracle_round_parameters(&reference->oracle);
+	base_round_parameters(&reference->base);
 	for (; part.first < batch->count; part.first += part.count) {
 		part.count = batch->count - part.first;
 		if (part.count > reference->chunk)
@@ -460,9 +460,9 @@ static int reference_gradient(struct program *program,
 
 	(void)update;
 	(void)err;
-	oracle_begin(&reference->oracle, batch);
+	base_begin(&reference->base, batch);
 	run_all(reference, batch, 1, &program->score);
-	oracle_end(&reference->oracle, batch);
+	base_end(&reference->base, batch);
 	return 0;
 }
 
@@ -483,10 +483,10 @@ const struct backend reference_backend = {
 	.precisions = 1u << PRECISION_FP32,
 #else
 	.name = "reference",
-	.summary = "plain loops in double: the oracle",
+	.summary = "plain loops in double: the standard",
 	.precisions = 1u << PRECISION_FP32 | 1u << PRECISION_FP64 |
 		      1u << PRECISION_FP16 | 1u << PRECISION_BF16_STORAGE,
-	.is_oracle = 1,
+	.is_reference = 1,
 #endif
 	.algorithms = 1u << ALGORITHM_DENSE,
 	.sample_bytes = reference_sample_bytes,
@@ -495,14 +495,14 @@ const struct backend reference_backend = {
 	.describe = reference_describe,
 	.compile = reference_compile,
 	.free = reference_free,
-	.store = oracle_store,
-	.load = oracle_load,
-	.map = oracle_map,
-	.unmap = oracle_unmap,
+	.store = base_store,
+	.load = base_load,
+	.map = base_map,
+	.unmap = base_unmap,
 	.gradient = reference_gradient,
-	.update = oracle_update,
+	.update = base_update,
 	.evaluate = reference_evaluate,
 	.decisions = host_decisions,
-	.impose = oracle_impose,
-	.round_factors = oracle_round_factors,
+	.impose = base_impose,
+	.round_factors = base_round_factors,
 };

@@ -63,7 +63,7 @@ static const struct {
 
 int verify_compares(const struct backend *backend)
 {
-	return !backend->is_oracle && !backend_lacks(backend, 1);
+	return !backend->is_reference && !backend_lacks(backend, 1);
 }
 
 /* Once a backend's devices are open, no process can be made that opens one. */
@@ -97,7 +97,7 @@ static int add_backend(struct verification *v, const char *text,
 	while ((other = backend_next(other)))
 		if (verify_compares(other))
 			choices_add(&choices, other->name);
-	if (!backend || backend->is_oracle)
+	if (!backend || backend->is_reference)
 		return error_set(err, ERROR_USAGE,
 				 "'%.40s' is not a backend that can be "
 				 "compared with the reference; %s", text,
@@ -123,7 +123,8 @@ static int choose_backends(struct verification *v, struct error *err)
 		if (add_backend(v, options->arguments[i], err))
 			return -1;
 	while (!options->argument_count && (backend = backend_next(backend)))
-		if (!backend->is_oracle && add_backend(v, backend->name, err))
+		if (!backend->is_reference &&
+		    add_backend(v, backend->name, err))
 			return -1;
 	return 0;
 }
@@ -187,7 +188,7 @@ static const struct backend *choose_right(const struct verify_task *task,
 
 	return faster && faster != task->backend &&
 			       work_of(task, result) > MOST_WORK ?
-		       faster : backend_oracle();
+		       faster : backend_reference();
 }
 
 static void set_target(struct verification *v, struct verify_result *result)

@@ -324,7 +324,7 @@ static void print_stand_ins(const struct verification *v)
 {
 	for (int b = 0; b < v->count; b++)
 		if (verify_is_compared(&v->results[b]) &&
-		    !v->results[b].right->is_oracle)
+		    !v->results[b].right->is_reference)
 			fprintf(v->out, "%s: %s in double stands in for the "
 				"reference, which would take minutes.\n",
 				v->results[b].target.name,

@@ -104,7 +104,7 @@ static int prepare(struct trial *trial, struct trial_bench *bench,
 	return side_open_steps(trial->tried, task, task->backend,
 			       task->precision, err) ||
 			       side_open_steps(trial->right, task,
-					       backend_oracle(),
+					       backend_reference(),
 					       PRECISION_FP64, err) ||
 			       side_open_steps(trial->single, task,
 					       backend_single(),
@@ -454,7 +454,7 @@ static int pass_forward(struct trial *trial, enum precision precision,
 	task.bound = LEAST;
 	task.right = backend_in_double();
 	if (!task.right || task.right == task.backend)
-		task.right = backend_oracle();
+		task.right = backend_reference();
 	/* Dense kernels are of fp32. */
 	if (precision == PRECISION_BF16 && task.algorithm == ALGORITHM_DENSE &&
 	    trial->options.algorithm)

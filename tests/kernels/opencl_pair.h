@@ -19,8 +19,8 @@ static inline int open_devices(void **state)
 	const struct device_request request = pair_request();
 
 	(void)state;
-	return device_open(backend_find("reference"), &request, &oracle,
-			   &err) ||
+	return device_open(backend_find("reference"), &request,
+			   &reference_device, &err) ||
 	       device_open(backend_find("opencl"), &request, &device, &err);
 }
 
@@ -28,7 +28,7 @@ static inline int close_devices(void **state)
 {
 	(void)state;
 	device_close(device);
-	device_close(oracle);
+	device_close(reference_device);
 	return 0;
 }
 

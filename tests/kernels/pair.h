@@ -16,7 +16,8 @@
 #define NEAR 1e-5 /* of the largest entry of a tensor */
 
 static struct error err;
-static struct device *device, *oracle; /* a backend's, the reference's */
+static struct device *device,
+	*reference_device;	       /* a backend's, the reference's */
 static enum algorithm algorithm;       /* of the backend's programs */
 
 static void check(int result)
@@ -64,7 +65,8 @@ static void pair_open(struct pair *pair, const struct model *model,
 
 	pair->model = model;
 	check(program_compile(device, model, &options, &pair->program, &err));
-	check(program_compile(oracle, model, &options, &pair->reference, &err));
+	check(program_compile(reference_device, model, &options,
+			      &pair->reference, &err));
 	pair->parameters = allocate(parameters, sizeof(float));
 	pair->found = allocate(parameters, sizeof(float));
 	pair->expected = allocate(parameters, sizeof(float));

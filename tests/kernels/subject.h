@@ -178,8 +178,8 @@ static inline uint8_t *subject_decisions(struct subject *subject, int layer)
 	return values;
 }
 
-/* oracle decides as subject did, at every layer. */
-static inline void subject_follow(struct subject *oracle,
+/* reference decides as subject did, at every layer. */
+static inline void subject_follow(struct subject *reference,
 				  struct subject *subject)
 {
 	const struct model *model = subject->program->model;
@@ -189,7 +189,8 @@ static inline void subject_follow(struct subject *oracle,
 		uint8_t *values = subject_decisions(subject, l);
 
 		if (values)
-			must(program_impose(oracle->program, l, values, &err),
+			must(program_impose(reference->program, l, values,
+					    &err),
 			     &err);
 		free(values);
 	}

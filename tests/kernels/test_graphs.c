@@ -190,7 +190,7 @@ static void work_is_the_models(void **state)
 /* The reference is not held to itself. */
 static int is_held(const struct variant *variant)
 {
-	return !backend_find(variant->backend)->is_oracle;
+	return !backend_find(variant->backend)->is_reference;
 }
 
 int main(void)

@@ -6,7 +6,7 @@
 #include "tests/kernels/graph_models.h"
 #include "tests/kernels/subject.h"
 #include "backends/openblas/openblas.h"
-#include "backends/host/oracle.h"
+#include "backends/host/reference_base.h"
 
 #define MOST 17 /* samples */
 #define TESTED 23
@@ -73,9 +73,10 @@ static double *vector_of(struct subject *subject, enum vector which)
 	const struct program *program = subject->program;
 	const size_t count = which == VECTOR_BUFFERS ? program->buffers :
 						       program->parameters;
-	const struct oracle *oracle = (const struct oracle *)program;
-	const double *exact = which == VECTOR_BUFFERS ? oracle->buffers :
-							oracle->vectors[which];
+	const struct reference_base *base =
+		(const struct reference_base *)program;
+	const double *exact = which == VECTOR_BUFFERS ? base->buffers :
+							base->vectors[which];
 	double *values = allocate(count * sizeof(*values));
 	float *floats = subject_load(subject, which);
 

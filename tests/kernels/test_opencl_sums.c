@@ -114,7 +114,8 @@ static void a_test_has_room_for_parts(void **state)
 	parameters = allocate(model_parameter_count(&model), sizeof(float));
 	model_init(&model, 1, parameters);
 	evaluate_once(device, &model, &options, parameters, &batch, &found);
-	evaluate_once(oracle, &model, &options, parameters, &batch, &expected);
+	evaluate_once(reference_device, &model, &options, parameters, &batch,
+		      &expected);
 	assert_true(fabs(found.loss - expected.loss) < 1e-5 * expected.loss);
 	free(images);
 	free(parameters);

@@ -5,7 +5,7 @@
  */
 #include "tests/kernels/subject.h"
 
-#include "backends/host/oracle.h"
+#include "backends/host/reference_base.h"
 #include "backends/reference/layers.h"
 
 /* Behind its header. */
@@ -384,7 +384,8 @@ static void store_eighths(struct subject *subject)
 static void expect_step(FILE *file, const struct subject *subject, int step,
 			double loss)
 {
-	const struct oracle *oracle = (struct oracle *)subject->program;
+	const struct reference_base *base =
+		(struct reference_base *)subject->program;
 	struct tensor tensors[MODEL_MAX_TENSORS];
 	const int count = model_tensors(&every_kind, tensors);
 	const int all = count + model_buffers(&every_kind, tensors + count);
@@ -394,8 +395,8 @@ static void expect_step(FILE *file, const struct subject *subject, int step,
 	expect_tensor(file, name, "loss", &loss, 1, NETWORK_BOUND);
 	for (int t = 0; t < all && step < 2; t++)
 		expect_tensor(file, name, tensors[t].name,
-			      (t < count ? oracle->vectors[VECTOR_GRADIENT] :
-					   oracle->buffers) +
+			      (t < count ? base->vectors[VECTOR_GRADIENT] :
+					   base->buffers) +
 				      tensors[t].offset,
 			      tensors[t].count, NETWORK_BOUND);
 }

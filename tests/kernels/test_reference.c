@@ -1,5 +1,5 @@
 /*
- * The oracle itself: its gradients against differences of its own loss, its
+ * The reference itself: its gradients against differences of its own loss, its
  * layers and its optimizer against numbers worked out by hand.
  */
 #include "tests/kernels/graph_models.h"

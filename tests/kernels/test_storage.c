@@ -322,7 +322,7 @@ static void factors_are_rounded_that_cpu_names(void **state)
 	subject_close(&tried);
 }
 
-static void oracles_round_factors_alike(void **state)
+static void references_round_factors_alike(void **state)
 {
 	const struct program_options options = { .batch = SAMPLES,
 						 .test_batch = SAMPLES,
@@ -544,7 +544,7 @@ int main(void)
 		{ "factors are rounded that cpu names",
 		  test_if(has_bf16(), factors_are_rounded_that_cpu_names),
 		  NULL, NULL, NULL },
-		cmocka_unit_test(oracles_round_factors_alike),
+		cmocka_unit_test(references_round_factors_alike),
 		cmocka_unit_test(a_scaled_loss_has_a_gradient),
 		cmocka_unit_test(a_sum_is_rounded_before_its_step),
 		cmocka_unit_test(a_scale_follows_what_overflows),
