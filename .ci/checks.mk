@@ -27,7 +27,7 @@ $(TWIN): $(OBJECTS)
 
 # What asks the OpenCL driver, and a second one: Intel's, by `make peers`.
 # oclgrind, which opencl_kernels.bats looks through, is a driver of its own.
-TESTS_OPENCL := $(filter $B/tests/test_opencl% $B/tests/test_held \
+TESTS_OPENCL := $(filter $B/tests/test_opencl% $B/tests/test_resident \
 	$B/tests/test_graphs,$(TESTS)) \
 	$(filter-out tests/command/opencl_kernels.bats,\
 	$(filter tests/command/opencl% tests/command/resident%,$(TESTS_BATS)))

@@ -107,7 +107,7 @@ const char *backend_lacks(const struct backend *backend, int comparable)
 		{ "gradient", backend->gradient != NULL },
 		{ "update", backend->update != NULL },
 		{ "evaluate", backend->evaluate != NULL },
-		{ "order", backend->order || !backend->hold },
+		{ "order", backend->order || !backend->upload_data },
 		{ "finish", backend->finish || !backend->runs_ahead },
 		{ "decisions", backend->decisions || !comparable },
 	};
@@ -261,7 +261,7 @@ int program_compile(struct device *device, const struct model *model,
 	(*program)->vectors = vector_count(backend, model, options);
 	(*program)->options = *options;
 	(*program)->observer = NULL;
-	(*program)->held = 0;
+	(*program)->resident_samples = 0;
 	(*program)->has_lone_norm = has_lone_norm;
 	assert(factors_are_right(*program));
 	return 0;
@@ -318,36 +318,37 @@ int program_unmap(struct program *program, enum vector which, struct error *err)
 	return slots(program)->unmap(program, which, err);
 }
 
-int backend_holds(const struct backend *backend)
+int backend_uploads_data(const struct backend *backend)
 {
-	return backend->hold != NULL;
+	return backend->upload_data != NULL;
 }
 
-int program_hold(struct program *program, const struct held_data *data,
-		 struct error *err)
+int program_upload_data(struct program *program,
+			const struct resident_data *data, struct error *err)
 {
 	if (!model_has_classes(program->model))
 		return error_set(err, ERROR_MISSING, "model %s needs vector "
-				 "targets; a data set held on a device has "
+				 "targets; a data set on a device has "
 				 "only class labels", program->model->name);
-	if (slots(program)->hold(program, data, err))
+	if (slots(program)->upload_data(program, data, err))
 		return -1;
-	program->held = data->train.count;
+	program->resident_samples = data->train.count;
 	return 0;
 }
 
-void program_let_go(struct program *program)
+void program_release_data(struct program *program)
 {
 	struct error err;
 
-	if (slots(program)->hold)
-		slots(program)->hold(program, NULL, &err);
-	program->held = 0;
+	if (slots(program)->upload_data)
+		slots(program)->upload_data(program, NULL, &err);
+	program->resident_samples = 0;
 }
 
 int program_order(struct program *program, const int *order, struct error *err)
 {
-	return slots(program)->order(program, order, program->held, err);
+	return slots(program)->order(program, order, program->resident_samples,
+				     err);
 }
 
 /* A share that cannot be trained with is an error. */

@@ -2,21 +2,21 @@
  * A backend: a constant table of functions and facts.
  *
  * Nothing here reads a clock or draws a random number that models/random.h does
- * not define. Only the functions below, in program.h and in held.h call the
+ * not define. Only the functions below, in program.h and resident.h call the
  * slots of struct backend; they supply the default of each optional slot.
  * Slots that return int return 0, or -1 with *err set, unless they say so.
  */
 #ifndef BACKENDS_CONTRACT_BACKEND_H
 #define BACKENDS_CONTRACT_BACKEND_H
 
-#include "backends/contract/held.h"
+#include "backends/contract/resident.h"
 #include "backends/contract/peak.h"
 #include "backends/contract/program.h"
 
 struct library;
 
 /* Of what this header says; another number for what is not compatible. */
-#define BACKEND_VERSION 3
+#define BACKEND_VERSION 4
 
 struct backend {
 	int version; /* BACKEND_VERSION, as it was when this was written */
@@ -118,12 +118,12 @@ struct backend {
 	 * batches need not bring their samples from then on, those of the
 	 * training set once there is an order. It is called once at most.
 	 * ERROR_MISSING where there is not enough room, and nothing has
-	 * changed. NULL lets go of it, if there is one, and does not fail. */
-	int (*hold)(struct program *program, const struct held_data *data,
-		    struct error *err);
-	/* (optional, with hold) Copy the order of the training set, count
-	 * samples of it by index, after earlier work; finished on return. The
-	 * test set has none. */
+	 * changed. NULL releases it, if there is one, and does not fail. */
+	int (*upload_data)(struct program *program,
+			   const struct resident_data *data, struct error *err);
+	/* (optional, with upload_data) Copy the order of the training set,
+	 * count samples of it by index, after earlier work; finished on return.
+	 * The test set has none. */
 	int (*order)(struct program *program, const int *order, int count,
 		     struct error *err);
 

@@ -35,7 +35,7 @@ struct batch {
 	const float *images;   /* [count][channel][row][column], normalised */
 	const uint16_t *labels; /* [count], where the loss has classes */
 	const float *targets;  /* [count][model_classes()], where it has none */
-	int at;		       /* of held samples; else undefined */
+	int at;		       /* of resident samples; else undefined */
 	int count;	       /* at most the program's; 0 is an empty share */
 	int global_count;      /* of all cores: what the mean divides by */
 	/* The gradient is computed of the loss times this, a power of two by
@@ -190,7 +190,7 @@ struct program {
 	 * NULL = unknown. */
 	const unsigned char *rounds; /* [layer] */
 	struct score score; /* of the last gradient, for those without finish */
-	int held; /* samples of the training set that it holds; 0: none */
+	int resident_samples; /* of the training set, on the device */
 	int has_lone_norm; /* batch norm of one value a channel and sample:
 			    * one sample has no variance */
 	long launches; /* kernels and transfers given to a device so far */

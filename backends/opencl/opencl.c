@@ -9,7 +9,7 @@
 #include "backends/opencl/program/batch.h"
 #include "backends/opencl/program/compile.h"
 #include "backends/opencl/program/decisions.h"
-#include "backends/opencl/program/held.h"
+#include "backends/opencl/program/resident.h"
 #include "backends/opencl/program/memory.h"
 #include "backends/opencl/program/profile.h"
 #include "backends/opencl/program/scores.h"
@@ -115,7 +115,7 @@ const struct backend opencl_backend = {
 	.update = opencl_update,
 	.evaluate = opencl_evaluate,
 	.finish = opencl_finish,
-	.hold = opencl_hold,
+	.upload_data = opencl_upload_data,
 	.order = opencl_order,
 	.decisions = opencl_decisions,
 	.profile = opencl_profile,

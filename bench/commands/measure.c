@@ -172,7 +172,7 @@ static int launch(const struct target *target, struct training *training,
 	 * process asked to end with it. */
 	if (fflush(out))
 		return recorder_refuse_rows(err);
-	if (backend_holds(target->backend) && !training->resident)
+	if (backend_uploads_data(target->backend) && !training->resident)
 		COPY(run->resident, "no");
 	if (!training->one_process && !outcome->process.joined)
 		outcome->process.launcher_cpu_s = clock_process_cpu();

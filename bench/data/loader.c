@@ -36,8 +36,8 @@ struct loader {
 	struct transform *transform;
 };
 
-int loader_check_hold(const struct dataset *dataset, const struct model *model,
-		      int pad, struct error *err)
+int loader_check_upload(const struct dataset *dataset,
+			const struct model *model, int pad, struct error *err)
 {
 	const char *why = dataset->is_fake ?
 				  "its one batch is made by the loader" :
@@ -54,11 +54,11 @@ int loader_check_hold(const struct dataset *dataset, const struct model *model,
 	return why ? error_set(err, ERROR_MISSING, "%s", why) : 0;
 }
 
-int loader_hold(struct program *program, const struct dataset *dataset,
-		int pad, struct error *err)
+int loader_upload(struct program *program, const struct dataset *dataset,
+		  int pad, struct error *err)
 {
 	const struct samples *train = &dataset->train, *test = &dataset->test;
-	struct held_data data = {
+	struct resident_data data = {
 		.train = { train->images, train->labels, train->count },
 		.test = { test->images, test->labels, test->count },
 	};
@@ -66,7 +66,7 @@ int loader_hold(struct program *program, const struct dataset *dataset,
 	struct transform *transform;
 	const float *table;
 
-	if (loader_check_hold(dataset, program->model, pad, err))
+	if (loader_check_upload(dataset, program->model, pad, err))
 		return -1;
 	transform = transform_open(dataset, program->model, err);
 	if (!transform)
@@ -78,7 +78,7 @@ int loader_hold(struct program *program, const struct dataset *dataset,
 	if (!table)
 		return error_set(err, ERROR_MISSING, "its images are scaled by "
 				 "channel before they are used");
-	return program_hold(program, &data, err);
+	return program_upload_data(program, &data, err);
 }
 
 static int samples_of(const struct loader_plan *plan,
@@ -263,7 +263,7 @@ static void *loader_main(void *argument)
 
 static int is_threadless(const struct loader_plan *plan)
 {
-	return plan->holder || plan->dataset->is_fake;
+	return plan->resident || plan->dataset->is_fake;
 }
 
 static void release(struct loader *loader)
@@ -313,7 +313,7 @@ static int allocate_all(struct loader *loader)
 			       sizeof(*loader->order));
 	if (!loader->order)
 		return -1;
-	for (int i = 0; !plan->holder && i < slots; i++) {
+	for (int i = 0; !plan->resident && i < slots; i++) {
 		struct slot *slot = &loader->slots[i];
 
 		slot->images = malloc(share * size * sizeof(float));
@@ -367,7 +367,7 @@ struct loader *loader_open(const struct loader_plan *plan, struct error *err)
 		error_memory(err, "the loader's batches");
 		return NULL;
 	}
-	if (plan->dataset->is_fake && !plan->holder)
+	if (plan->dataset->is_fake && !plan->resident)
 		make_fake(loader);
 	if (is_threadless(plan))
 		return loader;
@@ -392,8 +392,8 @@ static int fail_at_end(struct error *err)
 
 /* Returns the next batch of a data set on the device, which needs each epoch's
  * order, or of fake data. */
-static int next_held(struct loader *loader, struct batch *batch,
-		     struct error *err)
+static int next_resident(struct loader *loader, struct batch *batch,
+			 struct error *err)
 {
 	const struct loader_plan *plan = &loader->plan;
 	const struct dataset *dataset = plan->dataset;
@@ -406,9 +406,9 @@ static int next_held(struct loader *loader, struct batch *batch,
 
 	if (epoch >= plan->epochs)
 		return fail_at_end(err);
-	if (plan->holder && !plan->infers && !b &&
+	if (plan->resident && !plan->infers && !b &&
 	    shuffle(loader, (int)epoch) &&
-	    program_order(plan->holder, loader->order, err))
+	    program_order(plan->resident, loader->order, err))
 		return -1;
 	loader->taken++;
 	if (dataset->is_fake) /* it is the same one again */
@@ -421,7 +421,7 @@ static int next_held(struct loader *loader, struct batch *batch,
 			    share(plan, place_of(plan, test, test_batch,
 						 &dataset->test),
 				  test_batch, dataset->test.count);
-	if (!plan->holder) {
+	if (!plan->resident) {
 		batch->images = loader->slots[0].images;
 		batch->labels = loader->slots[0].labels;
 		batch->targets = loader->slots[0].targets;
@@ -436,7 +436,7 @@ int loader_next(struct loader *loader, struct batch *batch, struct error *err)
 	int found;
 
 	if (is_threadless(&loader->plan))
-		return next_held(loader, batch, err);
+		return next_resident(loader, batch, err);
 	pthread_mutex_lock(&loader->lock);
 	while (loader->taken == loader->filled && !loader->ended)
 		pthread_cond_wait(&loader->changed, &loader->lock);

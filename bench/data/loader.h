@@ -39,7 +39,7 @@ struct loader_plan {
 	int pad;	  /* as in loader_samples() */
 	unsigned long long seed;
 	int reshuffle; /* 0: every epoch has the order of the first */
-	struct program *holder; /* program after loader_hold(), or NULL */
+	struct program *resident; /* program after loader_upload(), or NULL */
 };
 
 /* Returns the samples of a pass over count. With pad it continues with the
@@ -56,13 +56,13 @@ double loader_bytes(const struct loader_plan *plan);
 
 /* Fails with ERROR_MISSING if a device cannot have the data set: its samples,
  * or a padded pass, are no array of the model's inputs. */
-int loader_check_hold(const struct dataset *dataset, const struct model *model,
-		      int pad, struct error *err);
+int loader_check_upload(const struct dataset *dataset,
+			const struct model *model, int pad, struct error *err);
 
-/* Makes a program copy the data set to its device, as program_hold(). Fails
- * with ERROR_MISSING also if loader_check_hold() does. */
-int loader_hold(struct program *program, const struct dataset *dataset,
-		int pad, struct error *err);
+/* Makes a program copy the data set to its device, as program_upload_data().
+ * Fails with ERROR_MISSING also if loader_check_upload() does. */
+int loader_upload(struct program *program, const struct dataset *dataset,
+		  int pad, struct error *err);
 
 struct loader;
 

@@ -63,13 +63,13 @@ static double host_bytes(const struct training *training)
 	       (training->backend->offloads ? driver_bytes(model) : 0);
 }
 
-static int is_held(const struct training *training)
+static int is_resident(const struct training *training)
 {
 	struct error ignored;
 
-	return training->resident && backend_holds(training->backend) &&
-	       !loader_check_hold(training->dataset, &training->model,
-				  training->pad, &ignored);
+	return training->resident && backend_uploads_data(training->backend) &&
+	       !loader_check_upload(training->dataset, &training->model,
+				    training->pad, &ignored);
 }
 
 struct program_options plan_program(const struct training *training)
@@ -106,10 +106,11 @@ struct memory_plan plan_memory(const struct training *training)
 						&training->model, &options,
 						here, here == cores),
 		.batches = here * backend_batch_bytes(training->backend,
-						       &training->model,
-						       &options) +
-			   (is_held(training) ? here * dataset_bytes(dataset) :
-				      share * loader_bytes(&loader)),
+						      &training->model,
+						      &options) +
+			   (is_resident(training) ?
+				    here * dataset_bytes(dataset) :
+				    share * loader_bytes(&loader)),
 		.data = training->copies * dataset_bytes(dataset),
 		.host = host_bytes(training),
 	};

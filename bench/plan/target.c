@@ -182,7 +182,7 @@ int target_refuse_twice(const struct target *targets, int count,
 
 static int keeps_data(const struct target *target)
 {
-	return backend_holds(target->backend);
+	return backend_uploads_data(target->backend);
 }
 
 static int has_device_classes(const struct target *target)

@@ -59,6 +59,7 @@ static int open_masks(struct core *core, struct error *err)
 static struct loader_plan plan_loading(const struct core *core)
 {
 	const struct training *training = core->training;
+	struct program *program = core->program;
 
 	return (struct loader_plan){
 		.dataset = training->dataset,
@@ -75,7 +76,7 @@ static struct loader_plan plan_loading(const struct core *core)
 		.pad = training->pad,
 		.seed = training->seed,
 		.reshuffle = training->reshuffle,
-		.holder = core->program->held ? core->program : NULL,
+		.resident = program->resident_samples ? program : NULL,
 	};
 }
 
@@ -242,39 +243,39 @@ static int refuse_ahead(const char *why, struct error *err)
 			 "%s; leave the option out", why);
 }
 
-struct holding {
-	int holds;
+struct upload {
+	int done;
 	char reason[160]; /* why not */
 };
 
 /* If a core does not hold the data set, copies the first such core's reason. */
-static int find_refusal(const struct core *core, struct holding *holding,
+static int find_refusal(const struct core *core, struct upload *upload,
 			struct error *err)
 {
 	const struct group *group = core->group;
-	struct holding all[GROUP_MAX_SIZE];
+	struct upload all[GROUP_MAX_SIZE];
 	int r = 0;
 
-	if (group_gather(core->group, holding, sizeof(*holding), all, err))
+	if (group_gather(core->group, upload, sizeof(*upload), all, err))
 		return -1;
-	while (r < group->size && all[r].holds)
+	while (r < group->size && all[r].done)
 		r++;
 	if (r == group->size)
 		return 0;
-	holding->holds = 0;
-	snprintf(holding->reason, sizeof(holding->reason), "%.*s",
-		 (int)sizeof(holding->reason) - 1, all[r].reason);
+	upload->done = 0;
+	snprintf(upload->reason, sizeof(upload->reason), "%.*s",
+		 (int)sizeof(upload->reason) - 1, all[r].reason);
 	return 0;
 }
 
-static int hold_own(const struct core *core, struct holding *holding,
-		    struct error *err)
+static int upload_own(const struct core *core, struct upload *upload,
+		      struct error *err)
 {
-	holding->holds = !loader_hold(core->program, core->training->dataset,
+	upload->done = !loader_upload(core->program, core->training->dataset,
 				      core->training->pad, err);
-	if (holding->holds)
+	if (upload->done)
 		return 0;
-	snprintf(holding->reason, sizeof(holding->reason), "%.159s",
+	snprintf(upload->reason, sizeof(upload->reason), "%.159s",
 		 err->message);
 	return err->kind == ERROR_MISSING ? 0 : -1;
 }
@@ -282,30 +283,31 @@ static int hold_own(const struct core *core, struct holding *holding,
 /* If the data set does not fit on one of the cores, all cores load batches:
  * they would wait for the slowest anyway. The cores take turns, since drivers
  * compile kernels for it (replica_compile). */
-static int hold_data(struct core *core, struct error *err)
+static int upload_data(struct core *core, struct error *err)
 {
 	const struct training *training = core->training;
 	struct run *run = &core->outcome->run;
-	struct holding holding = { 0 };
+	struct upload upload = { 0 };
 
-	if (!training->resident || !backend_holds(training->backend))
+	if (!training->resident || !backend_uploads_data(training->backend))
 		return 0;
 	for (int r = 0; r < core->group->size; r++)
-		if ((r == core->group->rank && hold_own(core, &holding, err)) ||
+		if ((r == core->group->rank &&
+		     upload_own(core, &upload, err)) ||
 		    group_wait(core->group, err))
 			return -1;
-	if (find_refusal(core, &holding, err))
+	if (find_refusal(core, &upload, err))
 		return -1;
-	if (!holding.holds)
-		program_let_go(core->program);
-	if (!holding.holds && training->ahead)
-		return refuse_ahead(holding.reason, err);
+	if (!upload.done)
+		program_release_data(core->program);
+	if (!upload.done && training->ahead)
+		return refuse_ahead(upload.reason, err);
 	if (core->group->rank)
 		return 0;
 	snprintf(run->resident, sizeof(run->resident), "%s",
-		 holding.holds ? "yes" : "no");
-	memcpy(run->not_resident_reason, holding.reason,
-	       sizeof(holding.reason));
+		 upload.done ? "yes" : "no");
+	memcpy(run->not_resident_reason, upload.reason,
+	       sizeof(upload.reason));
 	return 0;
 }
 
@@ -329,7 +331,7 @@ int core_start(struct core *core, struct error *err)
 	struct loader_plan plan;
 
 	if (open_device(core, err) || compile(core, err) ||
-	    hold_data(core, err) || initialise(core, err) ||
+	    upload_data(core, err) || initialise(core, err) ||
 	    open_masks(core, err) || describe_devices(core, &info, err))
 		return -1;
 	if (core->group->rank == 0) {

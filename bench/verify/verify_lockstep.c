@@ -297,7 +297,7 @@ static int store_alike(struct lockstep *pair, struct error *err)
 static int evaluate(struct lockstep *pair, struct verify_result *result,
 		    struct error *err)
 {
-	const int is_held = pair->tried.program->held > 0;
+	const int is_resident = pair->tried.program->resident_samples > 0;
 	const int count = verify_tested(pair->task);
 	const size_t outputs = (size_t)count *
 			       (size_t)model_classes(pair->task->model);
@@ -310,7 +310,7 @@ static int evaluate(struct lockstep *pair, struct verify_result *result,
 	own.outputs = pair->tried_outputs;
 	for (size_t i = 0; i < outputs; i++)
 		own.outputs[i] = NAN; /* what is not written is wrong */
-	if (is_held)
+	if (is_resident)
 		own.images = NULL, own.labels = NULL;
 	if (store_alike(pair, err) ||
 	    program_evaluate(pair->tried.program, &own, &tried, err) ||
@@ -335,19 +335,19 @@ static int as_measured(struct lockstep *pair, const struct batch *batch,
 {
 	const struct verify_task *task = pair->task;
 	struct program *program = pair->tried.program;
-	struct batch held = *batch;
+	struct batch resident = *batch;
 
 	if (same_at_once(pair, batch, batch, err) ||
 	    evaluate(pair, result, err))
 		return -1;
-	if (!backend_holds(task->backend))
+	if (!backend_uploads_data(task->backend))
 		return 0;
-	if (loader_hold(program, task->dataset, 0, err))
+	if (loader_upload(program, task->dataset, 0, err))
 		return err->kind == ERROR_MISSING ? 0 : -1;
-	held.images = NULL;
-	held.labels = NULL;
+	resident.images = NULL;
+	resident.labels = NULL;
 	return program_order(program, pair->order, err) ||
-			       same_at_once(pair, &held, batch, err) ||
+			       same_at_once(pair, &resident, batch, err) ||
 			       evaluate(pair, result, err) ?
 		       -1 : 0;
 }

@@ -162,7 +162,7 @@ static void what_a_model_has_not_is_refused(void **state)
 	};
 	const struct program_options options = { .batch = 2, .test_batch = 2 };
 	const struct device_request request = { .threads = 1, .cpus = 1 };
-	const struct held_data data = { .train = { .count = 2 } };
+	const struct resident_data data = { .train = { .count = 2 } };
 	struct program *program;
 	struct device *device;
 	struct error err;
@@ -170,7 +170,7 @@ static void what_a_model_has_not_is_refused(void **state)
 	(void)state;
 	must(device_open(backend_find("cpu"), &request, &device, &err), &err);
 	must(program_compile(device, &model, &options, &program, &err), &err);
-	assert_int_equal(program_hold(program, &data, &err), -1);
+	assert_int_equal(program_upload_data(program, &data, &err), -1);
 	assert_int_equal(err.kind, ERROR_MISSING);
 	assert_non_null(strstr(err.message, "model plain needs vector"));
 	err.message[0] = '\0';

@@ -21,7 +21,7 @@
 #include <string.h>
 
 #include "backends/contract/backend.h"
-#include "backends/contract/held.h"
+#include "backends/contract/resident.h"
 #include "backends/opencl/device/class.h"
 #include "backends/opencl/device/device.h"
 #include "tests/tools/kernel_models.h"
@@ -224,20 +224,20 @@ static void steps(struct program *program, const struct model *model,
 }
 
 /* A step and a test of samples that the device holds. */
-static void held_steps(struct program *program, const struct model *model)
+static void resident_steps(struct program *program, const struct model *model)
 {
 	static const uint16_t labels[BATCH] = { 1, 0, 1, 0 };
 	static const int order[BATCH] = { 2, 0, 3, 1 };
 	uint8_t *images = calloc(BATCH, shape_size(model->input));
-	const struct held_set set = { images, labels, BATCH };
-	const struct held_data data = { .train = set, .test = set };
+	const struct resident_set set = { images, labels, BATCH };
+	const struct resident_data data = { .train = set, .test = set };
 	struct batch batch = { .count = 2, .global_count = 2, .stride = 1 };
 	struct score score = { 0 };
 	struct error err;
 
 	if (!images)
 		fail("no memory");
-	check(program_hold(program, &data, &err), &err);
+	check(program_upload_data(program, &data, &err), &err);
 	check(program_order(program, order, &err), &err);
 	check(program_gradient(program, &batch, &err), &err);
 	check(program_evaluate(program, &batch, &score, &err), &err);
@@ -251,7 +251,7 @@ static void all_steps(struct program *program, const struct model *model,
 	steps(program, model, images);
 	/* A data set has classes. */
 	if (model_has_classes(model))
-		held_steps(program, model);
+		resident_steps(program, model);
 }
 
 /* Each kernel once: of one model with a whole batch, of others with a part. */

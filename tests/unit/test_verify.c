@@ -47,7 +47,7 @@ const struct model own_models[] = {
 /* Behind those that lack something, three of openblas: one is right about few
  * samples alone, one holds the data set, and while one computes, a signal
  * comes. Another of cpu bends outputs, as the first does. */
-enum { FEW = LACKING_BACKENDS, HOLDS, STOPS, BENDS, OWN_BACKENDS };
+enum { FEW = LACKING_BACKENDS, UPLOADS, STOPS, BENDS, OWN_BACKENDS };
 struct backend own_backends[OWN_BACKENDS + 1];
 
 const struct backend *__real_backend_next(const struct backend *previous);
@@ -191,30 +191,31 @@ static int stops_evaluate(struct program *program, const struct batch *batch,
 							 err);
 }
 
-#define MOST_HELD 70
+#define MOST_RESIDENT 70
 #define EACH (28 * 28)
 
 enum { TRAIN, TEST, SETS };
 static struct {
-	float images[MOST_HELD][EACH];
-	uint16_t labels[MOST_HELD];
-} held[SETS], gathered;
-static int held_order[MOST_HELD];
+	float images[MOST_RESIDENT][EACH];
+	uint16_t labels[MOST_RESIDENT];
+} resident[SETS], gathered;
+static int resident_order[MOST_RESIDENT];
 static int wrong_set = SETS; /* of which the sample behind is gathered */
 
-static int holds_open(const struct device_request *request,
-		      struct device **device, struct error *err)
+static int uploads_open(const struct device_request *request,
+			struct device **device, struct error *err)
 {
 	if (__real_backend_find("openblas")->open(request, device, err))
 		return -1;
-	(*device)->backend = &own_backends[HOLDS];
+	(*device)->backend = &own_backends[UPLOADS];
 	return 0;
 }
 
-static int holds_hold(struct program *program, const struct held_data *data,
-		      struct error *err)
+static int uploads_upload_data(struct program *program,
+			       const struct resident_data *data,
+			       struct error *err)
 {
-	const struct held_set *sets[SETS];
+	const struct resident_set *sets[SETS];
 
 	(void)program;
 	(void)err;
@@ -223,22 +224,22 @@ static int holds_hold(struct program *program, const struct held_data *data,
 	sets[TRAIN] = &data->train;
 	sets[TEST] = &data->test;
 	for (int s = 0; s < SETS; s++) {
-		assert_true(sets[s]->count <= MOST_HELD);
-		memcpy(held[s].labels, sets[s]->labels,
+		assert_true(sets[s]->count <= MOST_RESIDENT);
+		memcpy(resident[s].labels, sets[s]->labels,
 		       (size_t)sets[s]->count * sizeof(*sets[s]->labels));
 		for (int i = 0; i < sets[s]->count * EACH; i++)
-			held[s].images[i / EACH][i % EACH] =
+			resident[s].images[i / EACH][i % EACH] =
 				data->pixels[sets[s]->images[i]];
 	}
 	return 0;
 }
 
-static int holds_reorder(struct program *program, const int *order, int count,
-			 struct error *err)
+static int uploads_reorder(struct program *program, const int *order, int count,
+			   struct error *err)
 {
 	(void)program;
 	(void)err;
-	memcpy(held_order, order, (size_t)count * sizeof(*order));
+	memcpy(resident_order, order, (size_t)count * sizeof(*order));
 	return 0;
 }
 
@@ -251,19 +252,19 @@ static struct batch gather(const struct batch *batch, int set)
 	for (int i = 0; i < batch->count; i++) {
 		const int at = batch->at + batch->place + batch->stride * i +
 			       (set == wrong_set);
-		const int sample = set == TRAIN ? held_order[at] : at;
+		const int sample = set == TRAIN ? resident_order[at] : at;
 
-		memcpy(gathered.images[i], held[set].images[sample],
+		memcpy(gathered.images[i], resident[set].images[sample],
 		       sizeof(gathered.images[i]));
-		gathered.labels[i] = held[set].labels[sample];
+		gathered.labels[i] = resident[set].labels[sample];
 	}
 	own.images = gathered.images[0];
 	own.labels = gathered.labels;
 	return own;
 }
 
-static int holds_gradient(struct program *program, const struct batch *batch,
-			  const struct update *update, struct error *err)
+static int uploads_gradient(struct program *program, const struct batch *batch,
+			    const struct update *update, struct error *err)
 {
 	const struct batch own = gather(batch, TRAIN);
 
@@ -271,8 +272,8 @@ static int holds_gradient(struct program *program, const struct batch *batch,
 							 err);
 }
 
-static int holds_evaluate(struct program *program, const struct batch *batch,
-			  struct score *score, struct error *err)
+static int uploads_evaluate(struct program *program, const struct batch *batch,
+			    struct score *score, struct error *err)
 {
 	const struct batch own = gather(batch, TEST);
 
@@ -299,12 +300,12 @@ static int set_up(void **state)
 	own_backends[STOPS].open = stops_open;
 	own_backends[STOPS].gradient = stops_gradient;
 	own_backends[STOPS].evaluate = stops_evaluate;
-	own_backends[HOLDS].name = "holds";
-	own_backends[HOLDS].open = holds_open;
-	own_backends[HOLDS].hold = holds_hold;
-	own_backends[HOLDS].order = holds_reorder;
-	own_backends[HOLDS].gradient = holds_gradient;
-	own_backends[HOLDS].evaluate = holds_evaluate;
+	own_backends[UPLOADS].name = "holds";
+	own_backends[UPLOADS].open = uploads_open;
+	own_backends[UPLOADS].upload_data = uploads_upload_data;
+	own_backends[UPLOADS].order = uploads_reorder;
+	own_backends[UPLOADS].gradient = uploads_gradient;
+	own_backends[UPLOADS].evaluate = uploads_evaluate;
 	return 0;
 }
 

@@ -39,7 +39,7 @@ struct pass {
 	float *host_scores;
 	int slots, slot; /* the batch's that runs */
 	struct step_memory steps[MODEL_MAX_LAYERS];
-	struct launch gather; /* without a kernel while nothing is held */
+	struct launch gather; /* no kernel: no data set is resident */
 	struct launch launches[MODEL_MAX_LAYERS * LAUNCHES_OF_STEP];
 	int launch_count;
 };

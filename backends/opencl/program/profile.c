@@ -90,7 +90,7 @@ static void fill_others(const struct opencl_program *program,
 	const double count = program->count;
 	const double pixels = count *
 			      (double)shape_size(program->base.model->input);
-	const int held = program->base.held > 0;
+	const int resident = program->base.resident_samples > 0;
 	const struct recipe *recipe = &program->base.model->recipe;
 	/* The gradient is read, the rest is written, too. */
 	const double moved = 3 + 2 * recipe_states(recipe);
@@ -101,11 +101,11 @@ static void fill_others(const struct opencl_program *program,
 		const char *name;
 		double bytes;
 	} others[] = {
-		{ PART_IMAGES, !held, "images written", FLOAT * pixels },
-		{ PART_LABELS, !held, "labels written",
+		{ PART_IMAGES, !resident, "images written", FLOAT * pixels },
+		{ PART_LABELS, !resident, "labels written",
 		  count * (double)target_bytes(program) },
 		/* A byte is read where a float is written. */
-		{ PART_GATHER, held, "gather",
+		{ PART_GATHER, resident, "gather",
 		  (1 + FLOAT) * pixels + (2 * LABEL + FLOAT) * count },
 		{ PART_SUMS, !program->trained && program->reduce.kernel,
 		  "reduce", FLOAT * sums },

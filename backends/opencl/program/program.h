@@ -46,7 +46,7 @@ struct opencl_program {
 	struct storage storage;
 	cl_mem products; /* the parameters as products take them */
 	struct launch slices[VECTOR_COUNT]; /* that round what is updated */
-	cl_mem order; /* of the training set, if it is held */
+	cl_mem order; /* of the resident training set; or NULL */
 	float *mapped[VECTOR_COUNT]; /* while they are lent */
 	int count;      /* samples of the last gradient */
 	int trained;    /* whether an update was made with it at once */

@@ -1,4 +1,4 @@
-/* A data set that the OpenCL device holds, against batches that are brought. */
+/* A data set on the OpenCL device, against batches that are brought. */
 #include "tests/kernels/opencl_pair.h"
 
 #include "backends/parallel/replica.h"
@@ -20,7 +20,7 @@ static const struct layer layers[] = {
 };
 
 static const struct model model = {
-	.name = "held",
+	.name = "resident",
 	.input = { 3, 5, 7 },
 	.scale = { { .1307f, .1307f, .1307f }, { .3081f, .3081f, .3081f } },
 	.layers = layers,
@@ -62,11 +62,11 @@ static int open_all(void **state)
 	return open_devices(state);
 }
 
-/* The same stream of batches, once brought and once held. */
+/* The same stream of batches, once brought and once resident. */
 struct streams {
 	struct loader_plan plan;
-	struct program *program, *holder;
-	struct loader *brought, *held;
+	struct program *program, *resident;
+	struct loader *brought, *resident_batches;
 };
 
 static struct loader *open_loader(const struct loader_plan *plan)
@@ -102,33 +102,33 @@ static void streams_open(struct streams *streams)
 	struct loader_plan plan = streams->plan;
 
 	streams->program = make_program(&plan);
-	streams->holder = make_program(&plan);
-	assert_int_equal(streams->holder->held, 0);
-	check(loader_hold(streams->holder, &dataset, 0, &err));
-	assert_int_equal(streams->holder->held, TRAIN);
+	streams->resident = make_program(&plan);
+	assert_int_equal(streams->resident->resident_samples, 0);
+	check(loader_upload(streams->resident, &dataset, 0, &err));
+	assert_int_equal(streams->resident->resident_samples, TRAIN);
 	streams->brought = open_loader(&plan);
-	plan.holder = streams->holder;
-	streams->held = open_loader(&plan);
+	plan.resident = streams->resident;
+	streams->resident_batches = open_loader(&plan);
 }
 
 static void streams_close(struct streams *streams)
 {
 	loader_close(streams->brought);
-	loader_close(streams->held);
+	loader_close(streams->resident_batches);
 	program_free(streams->program);
-	program_free(streams->holder);
+	program_free(streams->resident);
 }
 
-static void expect_same_batch(const struct batch *held,
+static void expect_same_batch(const struct batch *resident,
 			      const struct batch *brought)
 {
-	assert_null(held->images);
-	assert_null(held->labels);
-	assert_int_equal(held->count, brought->count);
-	assert_int_equal(held->global_count, brought->global_count);
-	assert_int_equal(held->step, brought->step);
-	assert_int_equal(held->place, brought->place);
-	assert_int_equal(held->stride, brought->stride);
+	assert_null(resident->images);
+	assert_null(resident->labels);
+	assert_int_equal(resident->count, brought->count);
+	assert_int_equal(resident->global_count, brought->global_count);
+	assert_int_equal(resident->step, brought->step);
+	assert_int_equal(resident->place, brought->place);
+	assert_int_equal(resident->stride, brought->stride);
 }
 
 static void expect_same_score(const struct score *a, const struct score *b)
@@ -139,20 +139,20 @@ static void expect_same_score(const struct score *a, const struct score *b)
 }
 
 static void expect_same_gradient(struct streams *streams,
-				 const struct batch *held,
+				 const struct batch *resident,
 				 const struct batch *brought)
 {
-	const size_t count = streams->holder->parameters;
+	const size_t count = streams->resident->parameters;
 	float *found = allocate(count, sizeof(float));
 	float *expected = allocate(count, sizeof(float));
 	struct score a, b;
 
-	check(program_gradient(streams->holder, held, &err));
+	check(program_gradient(streams->resident, resident, &err));
 	check(program_gradient(streams->program, brought, &err));
-	check(program_finish(streams->holder, &a, &err));
+	check(program_finish(streams->resident, &a, &err));
 	check(program_finish(streams->program, &b, &err));
 	expect_same_score(&a, &b);
-	check(program_load(streams->holder, VECTOR_GRADIENT, found, &err));
+	check(program_load(streams->resident, VECTOR_GRADIENT, found, &err));
 	check(program_load(streams->program, VECTOR_GRADIENT, expected, &err));
 	assert_memory_equal(found, expected, count * sizeof(float));
 	free(found);
@@ -161,23 +161,23 @@ static void expect_same_gradient(struct streams *streams,
 
 static void train(struct streams *streams)
 {
-	struct batch held, brought;
+	struct batch resident, brought;
 
-	check(loader_next(streams->held, &held, &err));
+	check(loader_next(streams->resident_batches, &resident, &err));
 	check(loader_next(streams->brought, &brought, &err));
-	expect_same_batch(&held, &brought);
-	expect_same_gradient(streams, &held, &brought);
+	expect_same_batch(&resident, &brought);
+	expect_same_gradient(streams, &resident, &brought);
 }
 
 static void evaluate(struct streams *streams)
 {
 	struct score a = { .loss = 1 }, b = { .loss = 1 };
-	struct batch held, brought;
+	struct batch resident, brought;
 
-	check(loader_next(streams->held, &held, &err));
+	check(loader_next(streams->resident_batches, &resident, &err));
 	check(loader_next(streams->brought, &brought, &err));
-	expect_same_batch(&held, &brought);
-	check(program_evaluate(streams->holder, &held, &a, &err));
+	expect_same_batch(&resident, &brought);
+	check(program_evaluate(streams->resident, &resident, &a, &err));
 	check(program_evaluate(streams->program, &brought, &b, &err));
 	expect_same_score(&a, &b);
 }
@@ -205,7 +205,8 @@ static void walk(int rank, int size, int global_batch, int test_batch,
 		for (int b = 0; b < loader_test_batches(&streams.plan); b++)
 			evaluate(&streams);
 	}
-	assert_int_equal(loader_next(streams.held, &batch, &err), -1);
+	assert_int_equal(loader_next(streams.resident_batches, &batch, &err),
+			 -1);
 	assert_int_equal(loader_next(streams.brought, &batch, &err), -1);
 	streams_close(&streams);
 }
@@ -225,7 +226,7 @@ static void shares_are_gathered(void **state)
 }
 
 /* Batches may still be brought, in between as well. */
-static void held_samples_may_be_left(void **state)
+static void resident_samples_may_be_left(void **state)
 {
 	struct streams streams = { .plan = { .dataset = &dataset,
 					     .model = &model,
@@ -233,33 +234,33 @@ static void held_samples_may_be_left(void **state)
 					     .epochs = 1,
 					     .iterations = 1,
 					     .global_batch = 8 } };
-	struct batch held, brought;
+	struct batch resident, brought;
 
 	(void)state;
 	streams_open(&streams);
-	check(loader_next(streams.held, &held, &err));
+	check(loader_next(streams.resident_batches, &resident, &err));
 	check(loader_next(streams.brought, &brought, &err));
 	expect_same_gradient(&streams, &brought, &brought);
-	expect_same_gradient(&streams, &held, &brought);
+	expect_same_gradient(&streams, &resident, &brought);
 	expect_same_gradient(&streams, &brought, &brought);
 	streams_close(&streams);
 }
 
-static void expect_let_go(struct program *program, int made)
+static void expect_released(struct program *program, int made)
 {
 	const struct opencl_program *inside =
 		(const struct opencl_program *)program;
 
-	program_let_go(program);
+	program_release_data(program);
 	assert_int_equal(inside->queue.memory_count, made);
-	assert_int_equal(program->held, 0);
+	assert_int_equal(program->resident_samples, 0);
 }
 
-/* Those of a test set alone as well, of which held says nothing. */
-static void held_samples_are_let_go(void **state)
+/* Those of a test set alone as well, which resident_samples does not count. */
+static void resident_samples_are_released(void **state)
 {
 	const struct loader_plan plan = { .size = 1, .global_batch = 4 };
-	const struct held_data tested = {
+	const struct resident_data tested = {
 		.test = { test_images, test_labels, TEST }
 	};
 	const struct opencl_program *inside;
@@ -270,13 +271,13 @@ static void held_samples_are_let_go(void **state)
 	program = make_program(&plan);
 	inside = (const struct opencl_program *)program;
 	made = inside->queue.memory_count;
-	expect_let_go(program, made);
-	check(loader_hold(program, &dataset, 0, &err));
+	expect_released(program, made);
+	check(loader_upload(program, &dataset, 0, &err));
 	assert_true(inside->queue.memory_count > made);
-	expect_let_go(program, made);
-	check(program_hold(program, &tested, &err));
+	expect_released(program, made);
+	check(program_upload_data(program, &tested, &err));
 	assert_true(inside->queue.memory_count > made);
-	expect_let_go(program, made);
+	expect_released(program, made);
 	program_free(program);
 }
 
@@ -284,17 +285,17 @@ static void held_samples_are_let_go(void **state)
 static void what_does_not_fit_is_refused(void **state)
 {
 	const struct loader_plan plan = { .size = 1, .global_batch = 4 };
-	struct held_data data = { .train = { .count = INT32_MAX } };
+	struct resident_data data = { .train = { .count = INT32_MAX } };
 	struct program *program;
 	long launches;
 
 	(void)state;
 	program = make_program(&plan);
 	launches = program->launches;
-	assert_int_equal(program_hold(program, &data, &err), -1);
+	assert_int_equal(program_upload_data(program, &data, &err), -1);
 	assert_int_equal(err.kind, ERROR_MISSING);
 	assert_non_null(strstr(err.message, " MB is more than "));
-	assert_int_equal(program->held, 0);
+	assert_int_equal(program->resident_samples, 0);
 	assert_int_equal(program->launches, launches);
 	program_free(program);
 }
@@ -304,11 +305,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(batches_are_gathered),
 		cmocka_unit_test(shares_are_gathered),
-		cmocka_unit_test(held_samples_may_be_left),
-		cmocka_unit_test(held_samples_are_let_go),
+		cmocka_unit_test(resident_samples_may_be_left),
+		cmocka_unit_test(resident_samples_are_released),
 		cmocka_unit_test(what_does_not_fit_is_refused),
 	};
 
-	return run_with_device("held", tests, sizeof(tests) / sizeof(tests[0]),
+	return run_with_device("resident", tests, sizeof(tests) / sizeof(tests[0]),
 			       open_all);
 }

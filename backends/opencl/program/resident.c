@@ -1,4 +1,4 @@
-#include "backends/opencl/program/held.h"
+#include "backends/opencl/program/resident.h"
 
 #include <stdio.h>
 
@@ -8,17 +8,17 @@
 #include "backends/opencl/program/steps.h"
 
 /* The share of a device's memory that the copies of a data set may take. */
-#define HELD_SHARE 4
+#define RESIDENT_SHARE 4
 
 static size_t set_bytes(const struct opencl_program *program,
-			const struct held_set *set)
+			const struct resident_set *set)
 {
 	return (size_t)set->count * shape_size(program->base.model->input);
 }
 
 /* ERROR_MISSING if it does not. */
 static int check_memory(const struct opencl_program *program,
-			const struct held_data *data, struct error *err)
+			const struct resident_data *data, struct error *err)
 {
 	const struct opencl_device *device = program_device(program);
 	const size_t train = set_bytes(program, &data->train);
@@ -35,7 +35,7 @@ static int check_memory(const struct opencl_program *program,
 		return -1;
 	if (copies > 1)
 		snprintf(each, sizeof(each), "%d times ", device->parts);
-	if (copies * (train + test) > all / HELD_SHARE)
+	if (copies * (train + test) > all / RESIDENT_SHARE)
 		return error_set(err, ERROR_MISSING,
 				 "%s%.1f MB is more than a quarter of the "
 				 "device's memory of %.1f MB",
@@ -62,8 +62,8 @@ static int memory_fill(struct opencl_program *program, const void *from,
 
 /* order: NULL for samples that stay as they are. */
 static int gather_make(struct opencl_program *program, struct pass *pass,
-		       const struct held_set *set, cl_mem pixels, cl_mem order,
-		       struct error *err)
+		       const struct resident_set *set, cl_mem pixels,
+		       cl_mem order, struct error *err)
 {
 	const struct tiling *tiling = &program_device(program)->class->tiling;
 	const struct launch gather = { .name = "gather",
@@ -91,7 +91,7 @@ static int gather_make(struct opencl_program *program, struct pass *pass,
 /* As in program_warm: each grid once, here of the first sample again and
  * again, which the order of zeros has at every place. */
 static int gather_warm(struct opencl_program *program, struct pass *pass,
-		       const struct held_set *set, struct error *err)
+		       const struct resident_set *set, struct error *err)
 {
 	const cl_uint nothing[6] = { 0 };
 
@@ -101,8 +101,8 @@ static int gather_warm(struct opencl_program *program, struct pass *pass,
 	       launch_enqueue(&program->queue, &pass->gather, pass->most, err);
 }
 
-static int copy(struct opencl_program *program, const struct held_data *data,
-		struct error *err)
+static int copy(struct opencl_program *program,
+		const struct resident_data *data, struct error *err)
 {
 	cl_mem pixels;
 	cl_int status;
@@ -123,7 +123,7 @@ static int copy(struct opencl_program *program, const struct held_data *data,
 }
 
 /* Others may use the memory that the device reports. */
-static void held_release(struct opencl_program *program)
+static void release_data(struct opencl_program *program)
 {
 	clFinish(program->queue.commands); /* with what may still be read */
 	launch_release(&program->train.gather);
@@ -132,20 +132,20 @@ static void held_release(struct opencl_program *program)
 	program->order = NULL;
 }
 
-int opencl_hold(struct program *base, const struct held_data *data,
-		struct error *err)
+int opencl_upload_data(struct program *base, const struct resident_data *data,
+		       struct error *err)
 {
 	struct opencl_program *program = (struct opencl_program *)base;
 
 	if (!data) {
-		held_release(program);
+		release_data(program);
 		return 0;
 	}
 	if (check_memory(program, data, err))
 		return -1;
 	if (!copy(program, data, err))
 		return 0;
-	held_release(program);
+	release_data(program);
 	if (err->memory)
 		err->kind = ERROR_MISSING;
 	return -1;
