@@ -121,7 +121,7 @@ struct program_options {
 	/* Without memory: rank and world size of ranks that have none in
 	 * common, and bring each other a program's factors. 0: it leaves
 	 * none. */
-	int apart_rank, apart_size;
+	int distributed_rank, distributed_size;
 	int whole_gradients; /* it leaves no factors, wherever ranks are */
 	enum algorithm algorithm;
 	enum precision precision;
@@ -173,7 +173,7 @@ struct program {
 	 * length and the program is not shared, the factors of all ranks.
 	 * A gradient leaves this rank's, and the caller brings those of the
 	 * others before an update; else NULL. */
-	float *factors; /* [options.apart_size][factors_each] */
+	float *factors; /* [options.distributed_size][factors_each] */
 	size_t factors_each; /* floats, whole lines of UPDATE_LINE */
 	/* Of compile too, owned by the program: the steps that a solver each
 	 * computes, NULL where rows are computed one by one; bytes of what

@@ -42,10 +42,10 @@ static size_t lay_out_layer(const struct cpu_program *program, size_t at,
  * shared memory. Each core receives the parts of all others; else it would
  * receive its slice of all gradients, and then all other weights.
  */
-static int pays_apart(const struct cpu_program *program,
-		      struct linear_step *linear)
+static int pays_distributed(const struct cpu_program *program,
+			    struct linear_step *linear)
 {
-	const int size = program->host.base.options.apart_size;
+	const int size = program->host.base.options.distributed_size;
 	struct cpu_factors_layer layer = { .linear = linear };
 
 	return size > 1 &&
@@ -76,7 +76,7 @@ static int fits(const struct cpu_program *program, struct linear_step *linear)
 	const struct node *node = cpu_node(program, linear->step.first);
 	const struct program_options *options = &program->host.base.options;
 
-	return (options->memory || pays_apart(program, linear)) &&
+	return (options->memory || pays_distributed(program, linear)) &&
 	       !options->infers && !options->whole_gradients &&
 	       linear->shape.blocks > 1 &&
 	       !shares_inputs(program, linear) &&
@@ -91,11 +91,11 @@ static int open_joint(struct cpu_program *program)
 	program->joint = joint;
 	if (!joint)
 		return -1;
-	joint->apart = !options->memory;
-	joint->rank = joint->apart ? options->apart_rank :
-				     options->memory->rank;
-	joint->size = joint->apart ? options->apart_size :
-				     options->memory->size;
+	joint->distributed = !options->memory;
+	joint->rank = joint->distributed ? options->distributed_rank :
+					   options->memory->rank;
+	joint->size = joint->distributed ? options->distributed_size :
+					   options->memory->size;
 	joint->parts = calloc((size_t)joint->size, sizeof(*joint->parts));
 	return joint->parts ? 0 : -1;
 }
@@ -133,7 +133,7 @@ void cpu_factors_close(struct cpu_program *program)
 		joint->layers = layer->next;
 		free(layer);
 	}
-	if (joint->apart)
+	if (joint->distributed)
 		free(joint->all);
 	free(joint->parts);
 	free(joint->scratch);
@@ -175,7 +175,7 @@ static void *allocate_parts(struct cpu_program *program, struct error *err)
 	const size_t bytes = (size_t)joint->size * joint->each;
 	void *parts;
 
-	if (!joint->apart)
+	if (!joint->distributed)
 		return memory->share(memory, bytes, err);
 	parts = host_allocate(bytes);
 	if (!parts) {
@@ -278,8 +278,8 @@ static void update_layer(struct cpu_program *program,
 	const struct cpu_factors *joint = program->joint;
 	const struct linear_shape *shape = &layer->linear->shape;
 	const struct linear_state state = linear_state(program, layer->linear);
-	const int rank = joint->apart ? 0 : joint->rank;
-	const int size = joint->apart ? 1 : joint->size;
+	const int rank = joint->distributed ? 0 : joint->rank;
+	const int size = joint->distributed ? 1 : joint->size;
 	const int from = shape->blocks * rank / size;
 	const int to = shape->blocks * (rank + 1) / size;
 

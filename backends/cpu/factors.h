@@ -69,7 +69,7 @@ struct cpu_factors_layer {
 struct cpu_factors {
 	struct cpu_factors_layer *layers;
 	int rank, size;
-	int apart;   /* 1 = cores share no memory */
+	int distributed; /* 1 = cores share no memory */
 	size_t each; /* bytes of a core's part */
 	char *all;   /* [size][each]; owned if apart */
 	struct linear_part *parts; /* [size] */

@@ -37,8 +37,8 @@ int replica_compile(struct group *group, struct device *device,
 	struct program_options seen = *options;
 
 	seen.memory = group->memory;
-	seen.apart_rank = group->rank;
-	seen.apart_size = group->size;
+	seen.distributed_rank = group->rank;
+	seen.distributed_size = group->size;
 	seen.whole_gradients = group->whole_gradients ||
 			       (group->native_sums && !group->memory);
 	if (!device->backend->offloads)

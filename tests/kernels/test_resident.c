@@ -310,6 +310,6 @@ int main(void)
 		cmocka_unit_test(what_does_not_fit_is_refused),
 	};
 
-	return run_with_device("resident", tests, sizeof(tests) / sizeof(tests[0]),
-			       open_all);
+	return run_with_device("resident", tests,
+			       sizeof(tests) / sizeof(tests[0]), open_all);
 }

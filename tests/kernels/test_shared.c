@@ -25,7 +25,7 @@ struct team {
 	uint64_t seen[MOST][VECTOR_COUNT];
 	double losses[MOST][2];
 	size_t joint; /* weights that the first core's program updates so */
-	int apart;    /* the cores have no memory in common */
+	int distributed; /* the cores have no memory in common */
 };
 
 static const struct update update = { .lr = .03, .rho = .9, .eps = 1e-6 };
@@ -165,7 +165,7 @@ static int body(struct group *group, void *context, struct error *err)
 	struct program *program = NULL;
 	int failed;
 
-	if (team->apart) {
+	if (team->distributed) {
 		group->memory = NULL;
 		group->bucket_floats = BUCKET;
 	}
@@ -175,7 +175,7 @@ static int body(struct group *group, void *context, struct error *err)
 				 &program, err) ||
 		 train(team, group, program, err) ||
 		 /* Others may still read what is in no common memory. */
-		 (team->apart && group_wait(group, err));
+		 (team->distributed && group_wait(group, err));
 
 	program_free(program);
 	device_close(device);
@@ -211,7 +211,7 @@ static void train_plainly(struct team *team, int cores)
 }
 
 static void compare(const struct team *plain, int cores, const char *transport,
-		    int apart)
+		    int distributed)
 {
 	struct team team = *plain;
 	const struct group_job job = { body, &team, sizeof(team), NULL };
@@ -219,11 +219,11 @@ static void compare(const struct team *plain, int cores, const char *transport,
 
 	memset(team.seen, 0, sizeof(team.seen));
 	memset(team.losses, 0, sizeof(team.losses));
-	team.apart = apart;
+	team.distributed = distributed;
 	must(group_launch(transport_find(transport), cores, &job, &err), &err);
 	/* Of odd, the factors are more than the gradient. */
-	assert_true(team.joint || (apart && team.model == &odd_model));
-	if (team.model == &odd_model && !apart)
+	assert_true(team.joint || (distributed && team.model == &odd_model));
+	if (team.model == &odd_model && !distributed)
 		assert_true(team.joint >= ODD_JOINT);
 	for (int r = 0; r < cores; r++) {
 		assert_memory_equal(team.seen[r], plain->seen[0],

@@ -394,7 +394,9 @@ static void fill_joint(const struct cpu_program *program,
 		       const struct linear_work *work,
 		       struct profile_part *part)
 {
-	const double shares = program->joint->apart ? program->joint->size : 1;
+	const double shares = program->joint->distributed ?
+				      program->joint->size :
+				      1;
 
 	*part = *backward;
 	part->dense *= shares;
