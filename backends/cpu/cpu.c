@@ -223,7 +223,7 @@ static int cpu_compile(struct device *device, const struct model *model,
 		release_layout(program);
 		return -1;
 	}
-	if (program->joint && cpu_factors_share(program, err)) {
+	if (program->factors && cpu_factors_share(program, err)) {
 		cpu_free(&program->host.base);
 		return -1;
 	}

@@ -58,7 +58,7 @@ static int shares_inputs(const struct cpu_program *program,
 			 const struct linear_step *linear)
 {
 	const struct cpu_factors_layer *layer =
-		program->joint ? program->joint->layers : NULL;
+		program->factors ? program->factors->layers : NULL;
 
 	while (layer && layer->linear->step.in != linear->step.in)
 		layer = layer->next;
@@ -83,21 +83,21 @@ static int fits(const struct cpu_program *program, struct linear_step *linear)
 	       node->source != MODEL_IMAGES && !node->broken;
 }
 
-static int open_joint(struct cpu_program *program)
+static int open_factors(struct cpu_program *program)
 {
 	const struct program_options *options = &program->host.base.options;
-	struct cpu_factors *joint = calloc(1, sizeof(*joint));
+	struct cpu_factors *factors = calloc(1, sizeof(*factors));
 
-	program->joint = joint;
-	if (!joint)
+	program->factors = factors;
+	if (!factors)
 		return -1;
-	joint->distributed = !options->memory;
-	joint->rank = joint->distributed ? options->distributed_rank :
-					   options->memory->rank;
-	joint->size = joint->distributed ? options->distributed_size :
-					   options->memory->size;
-	joint->parts = calloc((size_t)joint->size, sizeof(*joint->parts));
-	return joint->parts ? 0 : -1;
+	factors->distributed = !options->memory;
+	factors->rank = factors->distributed ? options->distributed_rank :
+					       options->memory->rank;
+	factors->size = factors->distributed ? options->distributed_size :
+					       options->memory->size;
+	factors->parts = calloc((size_t)factors->size, sizeof(*factors->parts));
+	return factors->parts ? 0 : -1;
 }
 
 int cpu_factors_add(struct cpu_program *program, struct linear_step *linear)
@@ -106,16 +106,16 @@ int cpu_factors_add(struct cpu_program *program, struct linear_step *linear)
 
 	if (!fits(program, linear))
 		return 0;
-	if (!program->joint && open_joint(program))
+	if (!program->factors && open_factors(program))
 		return -1;
 	layer = calloc(1, sizeof(*layer));
 	if (!layer)
 		return -1;
 	layer->linear = linear;
-	linear->joint = layer;
-	program->joint->each =
-		lay_out_layer(program, program->joint->each, layer);
-	for (end = &program->joint->layers; *end; end = &(*end)->next)
+	linear->factors = layer;
+	program->factors->each =
+		lay_out_layer(program, program->factors->each, layer);
+	for (end = &program->factors->layers; *end; end = &(*end)->next)
 		;
 	*end = layer;
 	return 0;
@@ -123,26 +123,26 @@ int cpu_factors_add(struct cpu_program *program, struct linear_step *linear)
 
 void cpu_factors_close(struct cpu_program *program)
 {
-	struct cpu_factors *joint = program->joint;
+	struct cpu_factors *factors = program->factors;
 
-	if (!joint)
+	if (!factors)
 		return;
-	while (joint->layers) {
-		struct cpu_factors_layer *layer = joint->layers;
+	while (factors->layers) {
+		struct cpu_factors_layer *layer = factors->layers;
 
-		joint->layers = layer->next;
+		factors->layers = layer->next;
 		free(layer);
 	}
-	if (joint->distributed)
-		free(joint->all);
-	free(joint->parts);
-	free(joint->scratch);
-	free(joint);
+	if (factors->distributed)
+		free(factors->all);
+	free(factors->parts);
+	free(factors->scratch);
+	free(factors);
 }
 
 size_t cpu_factors_place(struct cpu_program *program, size_t at)
 {
-	struct cpu_factors_layer *layer = program->joint->layers;
+	struct cpu_factors_layer *layer = program->factors->layers;
 
 	for (; layer; layer = layer->next) {
 		layer->linear->weight = at;
@@ -154,12 +154,12 @@ size_t cpu_factors_place(struct cpu_program *program, size_t at)
 /* Allocates the largest scratch of a layer. */
 static void *allocate_scratch(const struct cpu_program *program)
 {
-	const struct cpu_factors_layer *layer = program->joint->layers;
+	const struct cpu_factors_layer *layer = program->factors->layers;
 	size_t most = 0;
 
 	for (; layer; layer = layer->next) {
 		const size_t bytes = program->kernels->linear->update_scratch(
-			&layer->linear->shape, program->joint->size,
+			&layer->linear->shape, program->factors->size,
 			program->host.base.options.batch);
 
 		if (bytes > most)
@@ -170,12 +170,12 @@ static void *allocate_scratch(const struct cpu_program *program)
 
 static void *allocate_parts(struct cpu_program *program, struct error *err)
 {
-	const struct cpu_factors *joint = program->joint;
+	const struct cpu_factors *factors = program->factors;
 	struct allocator *memory = program->host.base.options.memory;
-	const size_t bytes = (size_t)joint->size * joint->each;
+	const size_t bytes = (size_t)factors->size * factors->each;
 	void *parts;
 
-	if (!joint->distributed)
+	if (!factors->distributed)
 		return memory->share(memory, bytes, err);
 	parts = host_allocate(bytes);
 	if (!parts) {
@@ -183,38 +183,38 @@ static void *allocate_parts(struct cpu_program *program, struct error *err)
 		return NULL;
 	}
 	program->host.base.factors = parts;
-	program->host.base.factors_each = joint->each / sizeof(float);
+	program->host.base.factors_each = factors->each / sizeof(float);
 	return parts;
 }
 
-static char *part_of(const struct cpu_factors *joint, int rank)
+static char *part_of(const struct cpu_factors *factors, int rank)
 {
-	return joint->all + (size_t)rank * joint->each;
+	return factors->all + (size_t)rank * factors->each;
 }
 
 int cpu_factors_share(struct cpu_program *program, struct error *err)
 {
-	struct cpu_factors *joint = program->joint;
+	struct cpu_factors *factors = program->factors;
 
-	joint->all = allocate_parts(program, err);
-	if (!joint->all)
+	factors->all = allocate_parts(program, err);
+	if (!factors->all)
 		return -1;
-	for (struct cpu_factors_layer *l = joint->layers; l; l = l->next) {
+	for (struct cpu_factors_layer *l = factors->layers; l; l = l->next) {
 		struct cpu_value *in = l->linear->step.in;
 
-		in->out = (float *)(void *)(part_of(joint, joint->rank) +
+		in->out = (float *)(void *)(part_of(factors, factors->rank) +
 					    l->in);
 		in->out_is_lent = 1;
 	}
-	joint->scratch = allocate_scratch(program);
-	return joint->scratch ? 0 :
-				error_memory(err, "the products of factors");
+	factors->scratch = allocate_scratch(program);
+	return factors->scratch ? 0 :
+				  error_memory(err, "the products of factors");
 }
 
-static struct header *header_of(const struct cpu_factors *joint,
+static struct header *header_of(const struct cpu_factors *factors,
 				const struct cpu_factors_layer *layer, int rank)
 {
-	return (struct header *)(void *)(part_of(joint, rank) + layer->head);
+	return (struct header *)(void *)(part_of(factors, rank) + layer->head);
 }
 
 void cpu_factors_backward(struct cpu_program *program,
@@ -222,10 +222,10 @@ void cpu_factors_backward(struct cpu_program *program,
 			  const struct linear_batch *batch,
 			  const struct linear_flow *flow)
 {
-	const struct cpu_factors *joint = program->joint;
-	const struct cpu_factors_layer *layer = linear->joint;
-	struct header *mine = header_of(joint, layer, joint->rank);
-	char *part = part_of(joint, joint->rank);
+	const struct cpu_factors *factors = program->factors;
+	const struct cpu_factors_layer *layer = linear->factors;
+	struct header *mine = header_of(factors, layer, factors->rank);
+	char *part = part_of(factors, factors->rank);
 	const struct linear_state state = linear_state(program, linear);
 
 	mine->count = batch->count;
@@ -240,13 +240,13 @@ void cpu_factors_backward(struct cpu_program *program,
 }
 
 /* Returns a core's part in the form that the layer's kernels take. */
-static struct linear_part read_part(const struct cpu_factors *joint,
+static struct linear_part read_part(const struct cpu_factors *factors,
 				    const struct cpu_factors_layer *layer,
 				    int rank)
 {
 	const struct linear_shape *shape = &layer->linear->shape;
-	const struct header *header = header_of(joint, layer, rank);
-	char *part = part_of(joint, rank);
+	const struct header *header = header_of(factors, layer, rank);
+	char *part = part_of(factors, rank);
 
 	return (struct linear_part){
 		.batch = {
@@ -263,10 +263,11 @@ static struct linear_part read_part(const struct cpu_factors *joint,
 
 void cpu_factors_begin(struct cpu_program *program)
 {
-	const struct cpu_factors *joint = program->joint;
+	const struct cpu_factors *factors = program->factors;
 
-	for (const struct cpu_factors_layer *l = joint->layers; l; l = l->next)
-		header_of(joint, l, joint->rank)->count = 0;
+	for (const struct cpu_factors_layer *l = factors->layers; l;
+	     l = l->next)
+		header_of(factors, l, factors->rank)->count = 0;
 }
 
 /* Makes the step of a layer's blocks: of this core's, or of all if cores share
@@ -275,28 +276,28 @@ static void update_layer(struct cpu_program *program,
 			 struct cpu_factors_layer *layer,
 			 const struct update *update)
 {
-	const struct cpu_factors *joint = program->joint;
+	const struct cpu_factors *factors = program->factors;
 	const struct linear_shape *shape = &layer->linear->shape;
 	const struct linear_state state = linear_state(program, layer->linear);
-	const int rank = joint->distributed ? 0 : joint->rank;
-	const int size = joint->distributed ? 1 : joint->size;
+	const int rank = factors->distributed ? 0 : factors->rank;
+	const int size = factors->distributed ? 1 : factors->size;
 	const int from = shape->blocks * rank / size;
 	const int to = shape->blocks * (rank + 1) / size;
 
-	for (int r = 0; r < joint->size; r++)
-		joint->parts[r] = read_part(joint, layer, r);
+	for (int r = 0; r < factors->size; r++)
+		factors->parts[r] = read_part(factors, layer, r);
 	program->kernels->linear->update_parts(shape, &state, update,
-					       joint->parts, joint->size, from,
-					       to, joint->scratch);
+					       factors->parts, factors->size,
+					       from, to, factors->scratch);
 	layer->updated = linear_weight_at(shape, 0, to - from, 0);
 	program_end_part(&program->host.base,
-			 CPU_PART_JOINT + layer->linear->step.index);
+			 CPU_PART_FACTORED + layer->linear->step.index);
 }
 
 void cpu_factors_update(struct cpu_program *program,
 			const struct update *update)
 {
-	struct cpu_factors_layer *layer = program->joint->layers;
+	struct cpu_factors_layer *layer = program->factors->layers;
 
 	for (; layer; layer = layer->next)
 		update_layer(program, layer, update);

@@ -23,7 +23,7 @@ struct linear_step {
 	size_t *places;
 	/* [batch], if dx is to be added to another gradient; else NULL */
 	float *dx;
-	struct cpu_factors_layer *joint; /* NULL = each core updates it alone */
+	struct cpu_factors_layer *factors; /* NULL = each core updates it alone */
 };
 
 /* Returns the floats of the weights in each vector. */

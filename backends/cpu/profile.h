@@ -24,10 +24,10 @@ enum cpu_part {
 	CPU_PART_FORWARD,  /* plus the number of the step */
 	CPU_PART_LOSS = CPU_PART_FORWARD + MODEL_MAX_LAYERS,
 	CPU_PART_BACKWARD,
-	CPU_PART_UPDATE =
-		CPU_PART_BACKWARD + CPU_BACKWARD_PARTS * MODEL_MAX_LAYERS,
-	CPU_PART_JOINT, /* weights that cores update together; plus the step */
-	CPU_PARTS = CPU_PART_JOINT + MODEL_MAX_LAYERS
+	CPU_PART_UPDATE = CPU_PART_BACKWARD +
+			  CPU_BACKWARD_PARTS * MODEL_MAX_LAYERS,
+	CPU_PART_FACTORED, /* weights that cores update together; plus the step */
+	CPU_PARTS = CPU_PART_FACTORED + MODEL_MAX_LAYERS
 };
 
 static inline int cpu_part_backward(int step, enum cpu_backward which)

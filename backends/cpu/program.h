@@ -40,7 +40,7 @@ struct cpu_program {
 	 */
 	size_t eager;
 	enum cpu_leaves leaves; /* of the last gradient */
-	struct cpu_factors *joint; /* NULL = no weights are updated together */
+	struct cpu_factors *factors; /* NULL = no weights are updated together */
 	/* Rows whose stored values are rounded; and the parameters that
 	 * products read: in fp16 a rounded copy, else VECTOR_PARAMETERS. */
 	struct storage storage;

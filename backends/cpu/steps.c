@@ -135,7 +135,7 @@ int cpu_lay_out(struct cpu_program *program, size_t *length)
 	program->eager = place_parameters(program, 0, 0);
 	at = place_parameters(program, 1, program->eager);
 	program->host.base.reduced = at;
-	if (program->joint) {
+	if (program->factors) {
 		at = whole_lines(at);
 		program->host.base.reduced = at;
 		at = cpu_factors_place(program, at);

@@ -82,7 +82,7 @@ static int lay_out(struct cpu_program *program, struct cpu_step *step)
 	step->length = cpu_whole_lanes(linear->shape.outputs);
 	if (cpu_factors_add(program, linear))
 		return -1;
-	if (!linear->joint)
+	if (!linear->factors)
 		step->length += linear_weights(linear);
 	return 0;
 }
@@ -94,7 +94,7 @@ static void place(struct cpu_program *program, struct cpu_step *step)
 	(void)program;
 	linear->weight = step->at;
 	linear->bias = step->at;
-	if (!linear->joint)
+	if (!linear->factors)
 		linear->bias += linear_weights(linear);
 }
 
@@ -255,7 +255,7 @@ static void backward(struct cpu_program *program, struct cpu_step *step,
 	};
 	const struct linear_state state = linear_state(program, linear);
 
-	if (program->leaves == CPU_LEAVES_PARTS && linear->joint)
+	if (program->leaves == CPU_LEAVES_PARTS && linear->factors)
 		cpu_factors_backward(program, linear, &batch, &flow);
 	else if (pass->update)
 		program->kernels->linear->backward_update(
@@ -388,22 +388,21 @@ static double forward_done(const struct cpu_program *program,
  * update. Each core does as much as its own samples need, or without shared
  * memory, as all samples need. No gradient moves.
  */
-static void fill_joint(const struct cpu_program *program,
-		       const struct linear_step *linear,
-		       const struct profile_part *backward,
-		       const struct linear_work *work,
-		       struct profile_part *part)
+static void fill_update(const struct cpu_program *program,
+			const struct linear_step *linear,
+			const struct profile_part *backward,
+			const struct linear_work *work,
+			struct profile_part *part)
 {
-	const double shares = program->joint->distributed ?
-				      program->joint->size :
-				      1;
+	const struct cpu_factors *factors = program->factors;
+	const double shares = factors->distributed ? factors->size : 1;
 
 	*part = *backward;
 	part->dense *= shares;
 	part->done *= shares;
 	part->bytes = WORK_FLOAT *
 		      (shares * work->inputs + (WORK_UPDATE - 1) *
-					      (double)linear->joint->updated);
+					      (double)linear->factors->updated);
 	work_name(program, &linear->step, "weights+update", part);
 }
 
@@ -417,10 +416,10 @@ static void work(const struct cpu_program *program,
 	const double weights = work_parameters(node);
 	const double count = work_samples(program);
 	const int at_once = program->leaves == CPU_LEAVES_UPDATE;
-	const int joint = program->leaves == CPU_LEAVES_PARTS &&
-			  linear->joint;
+	const int is_factored = program->leaves == CPU_LEAVES_PARTS &&
+				linear->factors;
 	/* For the weights, and for the input. */
-	const int ways = node->wants_dx && !joint ? 2 : 1;
+	const int ways = node->wants_dx && !is_factored ? 2 : 1;
 	struct profile_part part = {
 		.dense = count * work_of_node(node),
 		.done = forward_done(program, linear, &counts),
@@ -435,17 +434,19 @@ static void work(const struct cpu_program *program,
 	part.dense *= ways;
 	part.done = ways * counts.backward;
 	/* The gradient is stored, or all operands of an update move. */
-	part.bytes += WORK_FLOAT *
-		      ((node->wants_dx ? counts.inputs : 0) +
-		       (joint ? 0 : at_once ? WORK_UPDATE - 2 : 1) * weights);
+	part.bytes += WORK_FLOAT * ((node->wants_dx ? counts.inputs : 0) +
+				    (is_factored ? 0 :
+				     at_once	 ? WORK_UPDATE - 2 :
+						   1) *
+					    weights);
 	part.nonzero = work_share(counts.gradient,
 				  count * (double)step->out->size);
 	work_name(program, step, at_once ? "backward+update" : "backward",
 		  &part);
 	parts[cpu_part_backward(step->index, CPU_BACKWARD_ALL)] = part;
-	if (joint)
-		fill_joint(program, linear, &part, &counts,
-			   &parts[CPU_PART_JOINT + step->index]);
+	if (is_factored)
+		fill_update(program, linear, &part, &counts,
+			    &parts[CPU_PART_FACTORED + step->index]);
 }
 
 const struct cpu_solver cpu_sparse_linear_solver = {

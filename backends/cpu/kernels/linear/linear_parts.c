@@ -20,7 +20,7 @@
 
 #define MOST_OUTPUTS 128 /* at a time */
 
-struct joint {
+struct factors {
 	const struct linear_shape *shape;
 	const struct linear_state *state;
 	const struct linear_part *parts;
@@ -40,7 +40,7 @@ struct outputs {
 
 /* A part's contribution to one block. */
 struct addend {
-	const struct joint *joint;
+	const struct factors *factors;
 	int block, index; /* of the part: 0 .. count - 1 */
 	struct outputs passing;
 	struct output_gradients outputs;
@@ -55,7 +55,7 @@ static int passes_at_once(const struct linear_shape *shape)
 	return shape->outputs <= MOST_OUTPUTS;
 }
 
-static size_t cut(struct joint *joint, const struct linear_shape *shape,
+static size_t cut(struct factors *factors, const struct linear_shape *shape,
 		  int parts, int samples, void *scratch)
 {
 	const size_t block = (size_t)shape->block * sizeof(float);
@@ -64,14 +64,15 @@ static size_t cut(struct joint *joint, const struct linear_shape *shape,
 						       MOST_OUTPUTS;
 	size_t used = 0;
 
-	joint->samples = samples ? samples : 1;
-	joint->chunks = word_count(joint->samples);
-	joint->kept = scratch_take(scratch, &used,
-				   each * (size_t)joint->chunks *
-					   sizeof(uint64_t));
-	joint->gathered = scratch_take(scratch, &used,
-				       each * (size_t)joint->samples * block);
-	joint->sums = scratch_take(scratch, &used, outputs * block);
+	factors->samples = samples ? samples : 1;
+	factors->chunks = word_count(factors->samples);
+	factors->kept = scratch_take(scratch, &used,
+				     each * (size_t)factors->chunks *
+					     sizeof(uint64_t));
+	factors->gathered = scratch_take(scratch, &used,
+					 each * (size_t)factors->samples *
+						 block);
+	factors->sums = scratch_take(scratch, &used, outputs * block);
 	return used;
 }
 
@@ -85,16 +86,16 @@ size_t VEC_NAME(linear_part_size)(const struct linear_shape *shape, int count)
 size_t VEC_NAME(linear_parts_scratch)(const struct linear_shape *shape,
 				      int parts, int count)
 {
-	struct joint joint;
+	struct factors factors;
 
-	return cut(&joint, shape, parts, count, NULL);
+	return cut(&factors, shape, parts, count, NULL);
 }
 
 /* Prefetches output o's share of the next part's inputs: every n-th sample,
  * with n outputs passing. */
 INLINE void fetch_next(const struct addend *addend, int o)
 {
-	const struct linear_shape *shape = addend->joint->shape;
+	const struct linear_shape *shape = addend->factors->shape;
 	const struct outputs passing = addend->passing;
 	const struct linear_batch *next = addend->next;
 	const int block = addend->next_block;
@@ -116,15 +117,15 @@ INLINE void part_tile(const void *pass, int at, struct ahead *next,
 		      int vectors, int rest)
 {
 	const struct addend *addend = pass;
-	const struct joint *joint = addend->joint;
-	const struct linear_shape *shape = joint->shape;
+	const struct factors *factors = addend->factors;
+	const struct linear_shape *shape = factors->shape;
 	const size_t stride = (size_t)shape->block;
 	const int first = addend->index == 0;
-	const int last = addend->index == joint->count - 1;
+	const int last = addend->index == factors->count - 1;
 	struct ahead ahead = *next;
 
 	for (int o = addend->passing.from; o < addend->passing.to; o++) {
-		float *before = joint->sums + at +
+		float *before = factors->sums + at +
 				(size_t)(o - addend->passing.from) * stride;
 		vec sums[TILE_MOST];
 
@@ -136,7 +137,7 @@ INLINE void part_tile(const void *pass, int at, struct ahead *next,
 		for (int v = 0; !first && v < vectors; v++)
 			sums[v] += tile_load(before + v * LANES, rest);
 		if (last) {
-			update_tile(joint->state, &joint->rates,
+			update_tile(factors->state, &factors->rates,
 				    linear_weight_at(shape, o, addend->block,
 						     at),
 				    sums,
@@ -158,29 +159,29 @@ INLINE void part_tile(const void *pass, int at, struct ahead *next,
  */
 static void find_next(struct addend *addend, int to)
 {
-	const struct joint *joint = addend->joint;
-	const int last = addend->index + 1 == joint->count;
+	const struct factors *factors = addend->factors;
+	const int last = addend->index + 1 == factors->count;
 
 	addend->next_block = addend->block + last;
-	if (last ? addend->passing.to == joint->shape->outputs &&
+	if (last ? addend->passing.to == factors->shape->outputs &&
 			   addend->next_block < to :
 		   addend->passing.from == 0)
 		addend->next =
-			&joint->parts[last ? 0 : addend->index + 1].batch;
+			&factors->parts[last ? 0 : addend->index + 1].batch;
 }
 
 /* Adds one part, by its index, to some outputs of a block. */
-static void add_part(const struct joint *joint, int block, int to, int index,
-		     struct outputs passing, struct ahead *ahead)
+static void add_part(const struct factors *factors, int block, int to,
+		     int index, struct outputs passing, struct ahead *ahead)
 {
-	const struct linear_shape *shape = joint->shape;
-	const struct linear_part *part = &joint->parts[index];
+	const struct linear_shape *shape = factors->shape;
+	const struct linear_part *part = &factors->parts[index];
 	const size_t place = passes_at_once(shape) ? 0 : (size_t)index;
-	uint64_t *kept = joint->kept + place * (size_t)joint->chunks;
-	float *gathered = joint->gathered + place * (size_t)joint->samples *
+	uint64_t *kept = factors->kept + place * (size_t)factors->chunks;
+	float *gathered = factors->gathered + place * (size_t)factors->samples *
 						    (size_t)shape->block;
 	struct addend addend = {
-		.joint = joint,
+		.factors = factors,
 		.block = block,
 		.index = index,
 		.passing = passing,
@@ -209,17 +210,17 @@ static struct outputs outputs_from(const struct linear_shape *shape, int o)
 }
 
 /* Returns parameters and state of some outputs of a block, to prefetch. */
-static struct ahead state_of(const struct joint *joint, int block,
+static struct ahead state_of(const struct factors *factors, int block,
 			     struct outputs passing)
 {
-	const struct linear_shape *shape = joint->shape;
+	const struct linear_shape *shape = factors->shape;
 	const size_t at = linear_weight_at(shape, passing.from, block, 0);
 	const size_t size = (size_t)(passing.to - passing.from) *
 			    (size_t)shape->block;
 	struct ahead ahead = { 0 };
 
-	ahead_state(&ahead, joint->state, at, size);
-	ahead_add(&ahead, joint->state->parameters.weights + at, size);
+	ahead_state(&ahead, factors->state, at, size);
+	ahead_add(&ahead, factors->state->parameters.weights + at, size);
 	return ahead;
 }
 
@@ -228,18 +229,18 @@ static struct ahead state_of(const struct joint *joint, int block,
  * state; sums over few samples leave time for half of it. If all outputs pass
  * at once it is their own, while parts before the last are summed.
  */
-static struct ahead fetched_at(const struct joint *joint, int block, int to,
+static struct ahead fetched_at(const struct factors *factors, int block, int to,
 			       int o)
 {
-	const struct linear_shape *shape = joint->shape;
+	const struct linear_shape *shape = factors->shape;
 	const int next = o + MOST_OUTPUTS;
 	const int wraps = next >= shape->outputs;
 
 	if (passes_at_once(shape))
-		return state_of(joint, block, outputs_from(shape, o));
+		return state_of(factors, block, outputs_from(shape, o));
 	if (block + wraps >= to)
 		return (struct ahead){ 0 };
-	return state_of(joint, block + wraps,
+	return state_of(factors, block + wraps,
 			outputs_from(shape, wraps ? 0 : next));
 }
 
@@ -249,23 +250,23 @@ void VEC_NAME(linear_update_parts)(const struct linear_shape *shape,
 				   const struct linear_part *parts, int count,
 				   int from, int to, void *scratch)
 {
-	struct joint joint = { .shape = shape,
-			       .state = state,
-			       .parts = parts,
-			       .count = count,
-			       .rates = rates_of(update) };
+	struct factors factors = { .shape = shape,
+				   .state = state,
+				   .parts = parts,
+				   .count = count,
+				   .rates = rates_of(update) };
 	int most = 0;
 
 	for (int p = 0; p < count; p++)
 		most = parts[p].batch.count > most ? parts[p].batch.count :
 						     most;
-	cut(&joint, shape, count, most, scratch);
+	cut(&factors, shape, count, most, scratch);
 	for (int block = from; block < to; block++)
 		for (int o = 0; o < shape->outputs; o += MOST_OUTPUTS) {
-			struct ahead ahead = fetched_at(&joint, block, to, o);
+			struct ahead ahead = fetched_at(&factors, block, to, o);
 
 			for (int p = 0; p < count; p++)
-				add_part(&joint, block, to, p,
+				add_part(&factors, block, to, p,
 					 outputs_from(shape, o), &ahead);
 		}
 }
