@@ -202,9 +202,9 @@ static double cpu_sample_bytes(const struct model *model,
 }
 
 /* Marks all that is derived from the parameters as out of date. */
-static void mark_moved(struct cpu_program *program)
+static void mark_stale(struct cpu_program *program)
 {
-	program->moved = program->moved_back = 1;
+	program->stale_forward = program->stale_backward = 1;
 }
 
 static int cpu_compile(struct device *device, const struct model *model,
@@ -231,7 +231,7 @@ static int cpu_compile(struct device *device, const struct model *model,
 		cpu_free(&program->host.base);
 		return error_memory(err, "the activations of a batch");
 	}
-	mark_moved(program);
+	mark_stale(program);
 	*out = &program->host.base;
 	return 0;
 }
@@ -248,7 +248,7 @@ static int cpu_store(struct program *program, enum vector which,
 	if (storage_rounds_vectors(program->options.precision))
 		storage_round(program->options.precision,
 			      cpu->host.vectors[which], program->length);
-	mark_moved(cpu);
+	mark_stale(cpu);
 	return 0;
 }
 
@@ -299,23 +299,24 @@ static void losses(struct cpu_program *program, const struct cpu_pass *pass,
 
 /* Runs forward and backward. update: with CPU_LEAVES_UPDATE, else NULL. */
 static void differentiate(struct cpu_program *program,
-			  const struct batch *batch, enum cpu_leaves leaves,
+			  const struct batch *batch,
+			  enum cpu_gradient_kind kind,
 			  const struct update *update)
 {
 	struct program *base = &program->host.base;
-	const size_t all = leaves == CPU_LEAVES_PARTS ? base->reduced :
-							base->length;
+	const size_t all = kind == CPU_GRADIENT_FACTORS ? base->reduced :
+							  base->length;
 	const struct cpu_pass pass = { .batch = batch,
 				       .count = batch->count,
 				       .training = 1,
 				       .update = update };
 
-	program->leaves = leaves;
+	program->gradient_kind = kind;
 	program->updated = 0;
-	if (leaves == CPU_LEAVES_PARTS)
+	if (kind == CPU_GRADIENT_FACTORS)
 		cpu_factors_begin(program);
 	memset(program->host.vectors[VECTOR_GRADIENT], 0,
-	       (batch->count ? program->eager : all) * sizeof(float));
+	       (batch->count ? program->deferred_end : all) * sizeof(float));
 	program_end_part(base, CPU_PART_GRADIENT);
 	base->score = (struct score){ 0 };
 	host_choose(&program->host, batch, program->kernels->choices);
@@ -332,7 +333,7 @@ static int cpu_unmap(struct program *program, enum vector which,
 		     struct error *err)
 {
 	if (which == VECTOR_PARAMETERS)
-		mark_moved((struct cpu_program *)program);
+		mark_stale((struct cpu_program *)program);
 	return host_unmap(program, which, err);
 }
 
@@ -360,7 +361,7 @@ static int cpu_update(struct program *program, const struct update *update,
 			from_state(vectors[VECTOR_STATE_0], from),
 			from_state(vectors[VECTOR_STATE_1], from),
 			vectors[VECTOR_GRADIENT] + from);
-	mark_moved(cpu);
+	mark_stale(cpu);
 	cpu->updated += to - from;
 	program_end_part(program, CPU_PART_UPDATE);
 	return 0;
@@ -385,12 +386,12 @@ static int cpu_gradient(struct program *program, const struct batch *batch,
 	struct cpu_program *cpu = (struct cpu_program *)program;
 
 	if (update && updates_at_once(cpu, batch)) {
-		differentiate(cpu, batch, CPU_LEAVES_UPDATE, update);
-		return cpu_update(program, update, 0, cpu->eager, err);
+		differentiate(cpu, batch, CPU_GRADIENT_APPLIED, update);
+		return cpu_update(program, update, 0, cpu->deferred_end, err);
 	}
 	differentiate(cpu, batch,
 		      program->reduced < program->length ?
-			      CPU_LEAVES_PARTS : CPU_LEAVES_GRADIENT,
+			      CPU_GRADIENT_FACTORS : CPU_GRADIENT_STORED,
 		      NULL);
 	return update ? program_update(program, update, err) : 0;
 }

@@ -301,5 +301,5 @@ void cpu_factors_update(struct cpu_program *program,
 
 	for (; layer; layer = layer->next)
 		update_layer(program, layer, update);
-	program->moved = program->moved_back = 1;
+	program->stale_forward = program->stale_backward = 1;
 }

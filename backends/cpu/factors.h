@@ -23,7 +23,7 @@ struct linear_step {
 	size_t *places;
 	/* [batch], if dx is to be added to another gradient; else NULL */
 	float *dx;
-	struct cpu_factors_layer *factors; /* NULL = each core updates it alone */
+	struct cpu_factors_layer *factors; /* NULL = a core updates it alone */
 };
 
 /* Returns the floats of the weights in each vector. */
@@ -70,8 +70,8 @@ struct cpu_factors {
 	struct cpu_factors_layer *layers;
 	int rank, size;
 	int distributed; /* 1 = cores share no memory */
-	size_t each; /* bytes of a core's part */
-	char *all;   /* [size][each]; owned if apart */
+	size_t each;	 /* bytes of a core's part */
+	char *all;	 /* [size][each]; owned if distributed */
 	struct linear_part *parts; /* [size] */
 	void *scratch;
 };

@@ -91,11 +91,13 @@ static void profile_others(const struct cpu_program *program,
 	const struct program *base = &program->host.base;
 	const double logits =
 		work_samples(program) * model_classes(base->model);
-	const size_t all = program->leaves == CPU_LEAVES_PARTS ? base->reduced :
-								 base->length;
+	const size_t all = program->gradient_kind == CPU_GRADIENT_FACTORS ?
+				   base->reduced :
+				   base->length;
 	/* Steps that update at once overwrite theirs. */
 	const double zeroed = program->host.batch_count ?
-				      (double)program->eager : (double)all;
+				      (double)program->deferred_end :
+				      (double)all;
 	const struct {
 		int part;
 		const char *name;

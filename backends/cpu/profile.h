@@ -26,7 +26,7 @@ enum cpu_part {
 	CPU_PART_BACKWARD,
 	CPU_PART_UPDATE = CPU_PART_BACKWARD +
 			  CPU_BACKWARD_PARTS * MODEL_MAX_LAYERS,
-	CPU_PART_FACTORED, /* weights that cores update together; plus the step */
+	CPU_PART_FACTORED, /* weights that cores update together; by step */
 	CPU_PARTS = CPU_PART_FACTORED + MODEL_MAX_LAYERS
 };
 

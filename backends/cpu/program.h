@@ -9,10 +9,10 @@
 #include "backends/host/storage.h"
 
 /* Result of a backward pass for the parameters that can be updated at once. */
-enum cpu_leaves {
-	CPU_LEAVES_GRADIENT, /* their gradient */
-	CPU_LEAVES_UPDATE,   /* the update is made; no gradient */
-	CPU_LEAVES_PARTS     /* for joint layers, factors of the update */
+enum cpu_gradient_kind {
+	CPU_GRADIENT_STORED,  /* their gradient */
+	CPU_GRADIENT_APPLIED, /* the update is made; no gradient */
+	CPU_GRADIENT_FACTORS  /* for shared layers, factors of the update */
 };
 
 struct cpu_factors;
@@ -32,15 +32,15 @@ struct cpu_program {
 	char *memory;	   /* of values that are not lent */
 	float *logits;	   /* of a sample, in the contract's order */
 	void *scratch;	   /* of the largest step */
-	int moved;	   /* 1 = parameters changed since the last refresh */
-	int moved_back;	   /* 1 = changed since the last refresh for training */
+	/* 1 = parameters changed since the last refresh, and since the last
+	 * one for training */
+	int stale_forward, stale_backward;
 	size_t updated;	   /* floats of each vector, since the last gradient */
-	/*
-	 * Floats at the front of the vectors whose steps do not update at once.
-	 */
-	size_t eager;
-	enum cpu_leaves leaves; /* of the last gradient */
-	struct cpu_factors *factors; /* NULL = no weights are updated together */
+	/* Floats at the front of the vectors whose steps do not update during
+	 * the backward pass */
+	size_t deferred_end;
+	enum cpu_gradient_kind gradient_kind; /* of the last gradient */
+	struct cpu_factors *factors; /* NULL = none are updated together */
 	/* Rows whose stored values are rounded; and the parameters that
 	 * products read: in fp16 a rounded copy, else VECTOR_PARAMETERS. */
 	struct storage storage;

@@ -132,8 +132,8 @@ int cpu_lay_out(struct cpu_program *program, size_t *length)
 		if (make_step(program, &plan->steps[s]))
 			return -1;
 	choose_rounded(program);
-	program->eager = place_parameters(program, 0, 0);
-	at = place_parameters(program, 1, program->eager);
+	program->deferred_end = place_parameters(program, 0, 0);
+	at = place_parameters(program, 1, program->deferred_end);
 	program->host.base.reduced = at;
 	if (program->factors) {
 		at = whole_lines(at);
@@ -299,7 +299,7 @@ static void refresh(struct cpu_program *program, int training)
 	const struct program *base = &program->host.base;
 	const float *master = program->host.vectors[VECTOR_PARAMETERS];
 
-	if (!program->moved && !(training && program->moved_back))
+	if (!program->stale_forward && !(training && program->stale_backward))
 		return;
 	if (program->parameters != master) {
 		memcpy(program->parameters, master,
@@ -313,8 +313,8 @@ static void refresh(struct cpu_program *program, int training)
 		if (step->solver->refresh)
 			step->solver->refresh(program, step, training);
 	}
-	program->moved = 0;
-	program->moved_back = program->moved_back && !training;
+	program->stale_forward = 0;
+	program->stale_backward = program->stale_backward && !training;
 }
 
 static void bring_images(struct cpu_program *program,

@@ -255,7 +255,7 @@ static void backward(struct cpu_program *program, struct cpu_step *step,
 	};
 	const struct linear_state state = linear_state(program, linear);
 
-	if (program->leaves == CPU_LEAVES_PARTS && linear->factors)
+	if (program->gradient_kind == CPU_GRADIENT_FACTORS && linear->factors)
 		cpu_factors_backward(program, linear, &batch, &flow);
 	else if (pass->update)
 		program->kernels->linear->backward_update(
@@ -415,8 +415,9 @@ static void work(const struct cpu_program *program,
 	const struct linear_work counts = count_work(program, linear);
 	const double weights = work_parameters(node);
 	const double count = work_samples(program);
-	const int at_once = program->leaves == CPU_LEAVES_UPDATE;
-	const int is_factored = program->leaves == CPU_LEAVES_PARTS &&
+	const int at_once = program->gradient_kind == CPU_GRADIENT_APPLIED;
+	const int is_factored = program->gradient_kind ==
+					CPU_GRADIENT_FACTORS &&
 				linear->factors;
 	/* For the weights, and for the input. */
 	const int ways = node->wants_dx && !is_factored ? 2 : 1;
