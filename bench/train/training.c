@@ -12,7 +12,7 @@
 #include "bench/system/interrupt.h"
 #include "bench/system/process.h"
 #include "bench/train/core.h"
-#include "bench/train/places.h"
+#include "bench/train/rank_hosts.h"
 
 static void phase_ended(struct replica_observer *observer,
 			enum replica_phase phase)
@@ -53,7 +53,7 @@ static int start_and_warm_up(struct core *core, struct error *err)
 	const int first = core->group->rank == 0;
 	double began_s, cpu_s, near_s;
 
-	if ((outcome->process.joined && places_compare(core, err)) ||
+	if ((outcome->process.joined && rank_hosts_compare(core, err)) ||
 	    core_start(core, err) ||
 	    add_processes(core, 0, &cpu_s, &near_s, err) ||
 	    core_share_clock(core, err))
@@ -69,7 +69,7 @@ static int start_and_warm_up(struct core *core, struct error *err)
 			       training->dataset->train.count);
 	}
 	if (core_warm_up(core, err) ||
-	    (outcome->process.joined && places_compare_start(core, err)))
+	    (outcome->process.joined && rank_hosts_compare_start(core, err)))
 		return -1;
 	/* and so may the first kernels that ran. */
 	if (core_leads_process(core))

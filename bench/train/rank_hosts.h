@@ -1,7 +1,7 @@
 /* Checks that cores which a launcher started, on one host or several, have the
  * same program, options and data. */
-#ifndef BENCH_TRAIN_PLACES_H
-#define BENCH_TRAIN_PLACES_H
+#ifndef BENCH_TRAIN_RANK_HOSTS_H
+#define BENCH_TRAIN_RANK_HOSTS_H
 
 #include "bench/train/core.h"
 
@@ -12,11 +12,11 @@
  * if its data set or file of weights differs, and with ERROR_USAGE if its
  * options differ.
  */
-int places_compare(struct core *core, struct error *err);
+int rank_hosts_compare(struct core *core, struct error *err);
 
 /* Compares the cores before the first iteration. All cores must call it. Fails
  * with ERROR_INPUT if a core has other initial parameters or running statistics
  * than the first one, and with ERROR_USAGE if its seed differs. */
-int places_compare_start(struct core *core, struct error *err);
+int rank_hosts_compare_start(struct core *core, struct error *err);
 
 #endif

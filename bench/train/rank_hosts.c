@@ -1,4 +1,4 @@
-#include "bench/train/places.h"
+#include "bench/train/rank_hosts.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -33,39 +33,39 @@ static const char *const part_names[PARTS] = {
 	[OPTIONS] = "options",
 };
 
-struct rank_place {
-	char host[64], version[40];
+struct rank_host {
+	char name[64], version[40];
 	char parts[PARTS][17]; /* digits of a hash; empty: there is none */
 	int cpus;
 };
 
-static void set_part(struct rank_place *place, enum part part, const char *hash)
+static void set_part(struct rank_host *host, enum part part, const char *hash)
 {
-	snprintf(place->parts[part], sizeof(place->parts[part]), "%.16s", hash);
+	snprintf(host->parts[part], sizeof(host->parts[part]), "%.16s", hash);
 }
 
-static void set_hash(struct rank_place *place, enum part part, uint64_t hash)
+static void set_hash(struct rank_host *host, enum part part, uint64_t hash)
 {
-	snprintf(place->parts[part], sizeof(place->parts[part]), "%016" PRIx64,
+	snprintf(host->parts[part], sizeof(host->parts[part]), "%016" PRIx64,
 		 hash);
 }
 
-static void set_data(struct rank_place *place, const struct training *training)
+static void set_data(struct rank_host *host, const struct training *training)
 {
 	const struct dataset *dataset = training->dataset;
 
 	/* The hash of a folder covers both sets, with their labels. */
-	set_part(place, TRAIN_IMAGES, dataset->train.sha256);
-	set_part(place, TRAIN_LABELS, dataset->train.labels_sha256);
-	set_part(place, TEST_IMAGES, dataset->test.sha256);
-	set_part(place, TEST_LABELS, dataset->test.labels_sha256);
+	set_part(host, TRAIN_IMAGES, dataset->train.sha256);
+	set_part(host, TRAIN_LABELS, dataset->train.labels_sha256);
+	set_part(host, TEST_IMAGES, dataset->test.sha256);
+	set_part(host, TEST_LABELS, dataset->test.labels_sha256);
 	if (training->weights)
-		set_part(place, WEIGHTS, training->weights->sha256);
+		set_part(host, WEIGHTS, training->weights->sha256);
 }
 
 /* Options that decide the result or the order of messages; before the start all
  * but the seed, whose parameters are compared then. */
-static void set_options(struct rank_place *place,
+static void set_options(struct rank_host *host,
 			const struct training *training,
 			unsigned long long seed)
 {
@@ -91,33 +91,33 @@ static void set_options(struct rank_place *place,
 		 training->backend->name);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
 		text_append(text, sizeof(text), " %a", numbers[i]);
-	set_hash(place, OPTIONS, hash_bytes64(text, strlen(text)));
+	set_hash(host, OPTIONS, hash_bytes64(text, strlen(text)));
 }
 
-static struct rank_place own_place(const struct core *core)
+static struct rank_host own_host(const struct core *core)
 {
-	struct rank_place place = { .cpus = core->outcome->process.cpus };
+	struct rank_host host = { .cpus = core->outcome->process.cpus };
 
-	gethostname(place.host, sizeof(place.host) - 1);
-	snprintf(place.version, sizeof(place.version), "%s (%.24s)",
+	gethostname(host.name, sizeof(host.name) - 1);
+	snprintf(host.version, sizeof(host.version), "%s (%.24s)",
 		 machine_version(), machine_commit());
-	return place;
+	return host;
 }
 
-static int check_version(const struct rank_place *first,
-			 const struct rank_place *other,
+static int check_version(const struct rank_host *first,
+			 const struct rank_host *other,
 			 int rank, struct error *err)
 {
 	if (!strcmp(first->version, other->version))
 		return 0;
 	return error_set(err, ERROR_MISSING, "core %d on host %s is bench %s, "
 			 "and core 0 on host %s bench %s: install the same on "
-			 "both", rank, other->host, other->version, first->host,
+			 "both", rank, other->name, other->version, first->name,
 			 first->version);
 }
 
 /* Lists the ranks whose part differs from rank 0's: "core 2 on host b". */
-static void list_others(const struct rank_place *all, int size, enum part part,
+static void list_others(const struct rank_host *all, int size, enum part part,
 			char *text, size_t room)
 {
 	int end;
@@ -127,19 +127,19 @@ static void list_others(const struct rank_place *all, int size, enum part part,
 		end = r + 1;
 		if (!strcmp(all[r].parts[part], all[0].parts[part]))
 			continue;
-		while (end < size && !strcmp(all[end].host, all[r].host) &&
+		while (end < size && !strcmp(all[end].name, all[r].name) &&
 		       strcmp(all[end].parts[part], all[0].parts[part]))
 			end++;
 		text_append(text, room, "%s%s %d", text[0] ? ", " : "",
 			    end - r > 1 ? "cores" : "core", r);
 		if (end - r > 1)
 			text_append(text, room, " to %d", end - 1);
-		text_append(text, room, " on host %s", all[r].host);
+		text_append(text, room, " on host %s", all[r].name);
 	}
 }
 
 /* rank is the first one with another part than rank 0. */
-static int refuse_parts(const struct rank_place *all, int size, int rank,
+static int refuse_parts(const struct rank_host *all, int size, int rank,
 			struct error *err)
 {
 	char others[400], names[200] = "";
@@ -161,7 +161,7 @@ static int refuse_parts(const struct rank_place *all, int size, int rank,
 	return error_set(err, is_options ? ERROR_USAGE : ERROR_INPUT,
 			 "%s: %s differ from those of core 0 on host %s "
 			 "(%.12s..., %.12s...): %s", others, names,
-			 all[0].host, all[rank].parts[first],
+			 all[0].name, all[rank].parts[first],
 			 all[0].parts[first], is_options ?
 				 "start all cores with the same --seed, --lr, "
 				 "--batch, --image-size and so on" :
@@ -171,8 +171,8 @@ static int refuse_parts(const struct rank_place *all, int size, int rank,
 }
 
 /* All cores meet; all has room for each of them. */
-static int gather(struct core *core, const struct rank_place *mine,
-		  struct rank_place *all, struct error *err)
+static int gather(struct core *core, const struct rank_host *mine,
+		  struct rank_host *all, struct error *err)
 {
 	const int size = core->group->size;
 
@@ -188,7 +188,7 @@ static int gather(struct core *core, const struct rank_place *mine,
 }
 
 /* As --hosts has them, and the CPUs of all. */
-static void describe(const struct rank_place *places, int size, struct run *run)
+static void describe(const struct rank_host *hosts, int size, struct run *run)
 {
 	run->hosts[0] = '\0';
 	run->cpus = 0;
@@ -196,23 +196,23 @@ static void describe(const struct rank_place *places, int size, struct run *run)
 		int count = 0, before = 0;
 
 		for (int other = 0; other < size; other++) {
-			const int same = !strcmp(places[other].host,
-						 places[r].host);
+			const int same = !strcmp(hosts[other].name,
+						 hosts[r].name);
 
 			count += same;
 			before += same && other < r;
 		}
 		if (before)
 			continue;
-		run->cpus += places[r].cpus;
+		run->cpus += hosts[r].cpus;
 		text_append(run->hosts, sizeof(run->hosts), "%s%s:%d",
-			    r ? "," : "", places[r].host, count);
+			    r ? "," : "", hosts[r].name, count);
 	}
 }
 
-int places_compare(struct core *core, struct error *err)
+int rank_hosts_compare(struct core *core, struct error *err)
 {
-	struct rank_place mine = own_place(core), all[GROUP_MAX_SIZE];
+	struct rank_host mine = own_host(core), all[GROUP_MAX_SIZE];
 	const int size = core->group->size;
 
 	set_data(&mine, core->training);
@@ -220,15 +220,15 @@ int places_compare(struct core *core, struct error *err)
 	if (gather(core, &mine, all, err))
 		return -1;
 	for (int r = 0; r < size; r++)
-		core->is_near[r] = !strcmp(all[r].host, mine.host);
+		core->is_near[r] = !strcmp(all[r].name, mine.name);
 	if (core->group->rank == 0)
 		describe(all, size, &core->outcome->run);
 	return 0;
 }
 
-int places_compare_start(struct core *core, struct error *err)
+int rank_hosts_compare_start(struct core *core, struct error *err)
 {
-	struct rank_place mine = own_place(core), all[GROUP_MAX_SIZE];
+	struct rank_host mine = own_host(core), all[GROUP_MAX_SIZE];
 	const struct program *program = core->program;
 	uint64_t hash;
 
