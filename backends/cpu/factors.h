@@ -20,7 +20,7 @@ struct linear_step {
 	size_t weight, bias; /* offsets in the vectors */
 	/* [inputs, in the model's order]: offsets of the first output's weights
 	 * from weight */
-	size_t *places;
+	size_t *weight_offsets;
 	/* [batch], if dx is to be added to another gradient; else NULL */
 	float *dx;
 	struct cpu_factors_layer *factors; /* NULL = a core updates it alone */

@@ -24,7 +24,7 @@ struct cpu_value {
 	struct shape shape;
 	/* floats from channel to channel and from pixel to pixel */
 	int by_channel, by_pixel;
-	const int *places;  /* place of each pixel; NULL = row by row */
+	const int *pixel_order; /* place of each pixel; NULL = row by row */
 	size_t size;	    /* floats of a sample, gaps included */
 	float *out;	    /* [batch][size] */
 	/*
@@ -62,7 +62,8 @@ static inline int cpu_is_common(const struct cpu_value *value)
 static inline size_t cpu_value_at(const struct cpu_value *value, int channel,
 				  int pixel)
 {
-	const int place = value->places ? value->places[pixel] : pixel;
+	const int place = value->pixel_order ? value->pixel_order[pixel] :
+					       pixel;
 
 	return (size_t)channel * (size_t)value->by_channel +
 	       (size_t)place * (size_t)value->by_pixel;

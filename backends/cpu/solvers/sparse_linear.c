@@ -36,7 +36,7 @@ static int block_of(const struct cpu_value *in)
 {
 	int block = MOST_PLACES;
 
-	if (in->places)
+	if (in->pixel_order)
 		return (int)in->size / in->shape.channels;
 	while (block >= LEAST_PLACES && in->size % (size_t)block)
 		block -= CPU_LANES;
@@ -99,30 +99,30 @@ static void place(struct cpu_program *program, struct cpu_step *step)
 }
 
 /* Finds the offsets of the first output's weights. */
-static int find_places(struct linear_step *linear)
+static int find_weights(struct linear_step *linear)
 {
 	const struct cpu_value *in = linear->step.in;
 	const struct linear_shape *shape = &linear->shape;
 	const int pixels = cpu_pixels(in);
-	size_t *places = malloc(shape_size(in->shape) * sizeof(*places));
+	size_t *offsets = malloc(shape_size(in->shape) * sizeof(*offsets));
 
-	linear->places = places;
-	for (int c = 0; places && c < in->shape.channels; c++)
+	linear->weight_offsets = offsets;
+	for (int c = 0; offsets && c < in->shape.channels; c++)
 		for (int p = 0; p < pixels; p++) {
 			const int at = (int)cpu_value_at(in, c, p);
 
-			*places++ = linear_weight_at(shape, 0,
-						     at / shape->block,
-						     at % shape->block);
+			*offsets++ = linear_weight_at(shape, 0,
+						      at / shape->block,
+						      at % shape->block);
 		}
-	return linear->places ? 0 : -1;
+	return linear->weight_offsets ? 0 : -1;
 }
 
 static int allocate(struct cpu_program *program, struct cpu_step *step)
 {
 	struct linear_step *linear = (struct linear_step *)step;
 
-	if (find_places(linear))
+	if (find_weights(linear))
 		return -1;
 	if (!step->in->gradient || !cpu_node(program, step->first)->adds_dx)
 		return 0;
@@ -135,7 +135,7 @@ static void release(struct cpu_step *step)
 {
 	struct linear_step *linear = (struct linear_step *)step;
 
-	free(linear->places);
+	free(linear->weight_offsets);
 	free(linear->dx);
 }
 
@@ -163,8 +163,8 @@ static void copy_output(const struct linear_step *linear, float *own,
 			for (int c = first; c < past; c++) {
 				const int i = c * pixels + p;
 
-				copy_one(own + linear->places[i], flat + i,
-					 to_own);
+				copy_one(own + linear->weight_offsets[i],
+					 flat + i, to_own);
 			}
 	}
 }

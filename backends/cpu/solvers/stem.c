@@ -73,7 +73,7 @@ static void lay_out_planes(struct cpu_program *program, struct stem_step *stem)
 	struct cpu_value *planes = &stem->planes;
 
 	*planes = cpu_value_images(cpu_node(program, stem->step.last)->out);
-	planes->places = stem->places;
+	planes->pixel_order = stem->pixel_order;
 	if (cpu_drops(program, stem->dropout) &&
 	    cpu_drops_planes(program, stem->dropout))
 		planes->dropped_by = stem->dropout;
@@ -112,12 +112,12 @@ static int lay_out(struct cpu_program *program, struct cpu_step *step)
 		.bf16 = cpu_multiplies_tiles(program),
 	};
 	stem->group = stem_group(shape, stem->kernels->lanes);
-	stem->places = malloc((size_t)stem_plane(shape) *
-			      sizeof(*stem->places));
-	if (!stem->places)
+	stem->pixel_order = malloc((size_t)stem_plane(shape) *
+				   sizeof(*stem->pixel_order));
+	if (!stem->pixel_order)
 		return -1;
 	for (int p = 0; p < stem_plane(shape); p++)
-		stem->places[p] = stem->kernels->place(shape, p);
+		stem->pixel_order[p] = stem->kernels->place(shape, p);
 	lay_out_planes(program, stem);
 	step->length = cpu_whole_lanes(lead_weights(shape)) +
 		       cpu_whole_lanes(shape->middle) +
@@ -196,7 +196,7 @@ static void release(struct cpu_step *step)
 {
 	struct stem_step *stem = (struct stem_step *)step;
 
-	free(stem->places);
+	free(stem->pixel_order);
 	free(stem->points);
 	free(stem->signs);
 	free(stem->lane_sums);
@@ -309,7 +309,7 @@ static void drop_elements(const struct cpu_program *program,
 		stem->kernels->drop(&stem->shape,
 				    host_decisions_at(&program->host,
 						      stem->dropout, first + i),
-				    stem->places,
+				    stem->pixel_order,
 				    cpu_drop_scale(program, stem->dropout),
 				    values + (size_t)i * stem->planes.size,
 				    stem->scratch);

@@ -12,7 +12,7 @@ struct stem_step {
 	int relu, pool, dropout; /* rows; CPU_NO_ROW */
 	size_t first, first_bias; /* offsets in the vectors */
 	size_t weight, bias;	  /* offsets of the second convolution's */
-	int *places; /* of each pixel of a pooled plane */
+	int *pixel_order; /* of each pixel of a pooled plane */
 	/* Output and its gradient in the kernels' layout: the step's own, if
 	 * the next step takes that layout, else copies. */
 	struct cpu_value planes;

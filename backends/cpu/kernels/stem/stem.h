@@ -135,7 +135,7 @@ struct stem_kernels {
 	 * places has the places of a plane's pixels among its values.
 	 */
 	void (*drop)(const struct stem_shape *shape, const uint8_t *keep,
-		     const int *places, float scale, float *values,
+		     const int *pixel_order, float scale, float *values,
 		     float *scratch);
 
 	/* dy[count], times scale; 0 where out[count] is 0 or below */

@@ -29,7 +29,7 @@ size_t ISA_NAME(stem_drop_scratch)(const struct stem_shape *shape)
 }
 
 void ISA_NAME(stem_drop)(const struct stem_shape *shape, const uint8_t *keep,
-			 const int *places, float scale, float *values,
+			 const int *pixel_order, float scale, float *values,
 			 float *scratch)
 {
 	const int plane = stem_plane(shape);
@@ -37,7 +37,7 @@ void ISA_NAME(stem_drop)(const struct stem_shape *shape, const uint8_t *keep,
 
 	for (int o = 0; o < shape->outputs; o++) {
 		for (int p = 0; p < plane; p++)
-			kept[places[p]] = keep[p];
+			kept[pixel_order[p]] = keep[p];
 		for (int p = 0; p < plane; p += LANES) {
 			const int rest = plane - p;
 			const mask chosen = mask_of_bytes(kept + p, 1);

@@ -100,7 +100,7 @@ int ISA_NAME(stem_place)(const struct stem_shape *shape, int pixel);
 
 size_t ISA_NAME(stem_drop_scratch)(const struct stem_shape *shape);
 void ISA_NAME(stem_drop)(const struct stem_shape *shape, const uint8_t *keep,
-			 const int *places, float scale, float *values,
+			 const int *pixel_order, float scale, float *values,
 			 float *scratch);
 void ISA_NAME(stem_stop)(size_t count, const float *out, float scale,
 			 float *dy);
