@@ -4,7 +4,8 @@
 
 #include "bench/data/data_get.h"
 #include "bench/data/dataset_files.h"
-#include "bench/system/words.h"
+#include "bench/system/command_line.h"
+#include "bench/system/suggest.h"
 
 /* Hashes the four files; reasons are why those without a hash have none. Fails
  * only where there is no memory to read them. */
@@ -57,7 +58,7 @@ static int list_known(const struct dataset_known *known,
 
 	fprintf(out, "%-14s", known->name);
 	if (dataset_find(search, known, &place, err)) {
-		words_command(get, sizeof(get), "data get", known->name);
+		command_line_hint(get, sizeof(get), "data get", known->name);
 		fprintf(out, "missing   %s", get);
 		if (known->package)
 			fprintf(out, ", or apt-get install %s",
@@ -121,7 +122,7 @@ static int check_place(struct dataset_place *place,
 	matches = dataset_known_matches(known, sha256);
 	if (matches == DATASET_FILES)
 		return 0;
-	words_command(get, sizeof(get), "data get", known->name);
+	command_line_hint(get, sizeof(get), "data get", known->name);
 	return error_set(err, ERROR_INPUT,
 			 "%.500s: only %d of the 4 files are those of %s; "
 			 "`%s` fetches them all", place->dir, matches,
@@ -174,15 +175,15 @@ static int data_check(const struct dataset_known *known, const char *dir,
 static int find_set(const char *name, const struct dataset_known **known,
 		    struct error *err)
 {
-	struct choices choices = { .typed = name };
+	struct suggestion suggestion = { .typed = name };
 
 	*known = name ? dataset_known_find(name) : NULL;
 	if (!name || *known)
 		return 0;
 	while ((*known = dataset_known_next(*known)))
-		choices_add(&choices, (*known)->name);
+		suggest_add(&suggestion, (*known)->name);
 	return error_set(err, ERROR_USAGE, "unknown data set '%.100s'; %s",
-			 name, choices_advise(&choices));
+			 name, suggest_text(&suggestion));
 }
 
 int data_command(const struct options *options, FILE *out, FILE *log,

@@ -9,11 +9,11 @@
 
 #include "bench/gate/verdict.h"
 #include "bench/report/plot.h"
+#include "bench/system/command_line.h"
 #include "bench/system/file.h"
 #include "bench/system/interrupt.h"
 #include "bench/system/process.h"
 #include "bench/system/text.h"
-#include "bench/system/words.h"
 
 /* One invocation. */
 struct drawing {
@@ -264,7 +264,7 @@ static int check_folder(const struct options *options, struct error *err)
 		if (stat(folder, &status) || S_ISDIR(status.st_mode))
 			return 0;
 		campaign_folder_of(folder, above);
-		words_command(command, sizeof(command), "plot", above);
+		command_line_hint(command, sizeof(command), "plot", above);
 		return error_set(err, ERROR_USAGE, "%.400s: bench plot takes "
 				 "the folder of a campaign, not a file of it: "
 				 "%.500s", folder, command);

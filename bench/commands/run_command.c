@@ -15,11 +15,11 @@
 #include "bench/report/export.h"
 #include "bench/report/table.h"
 #include "bench/system/clock.h"
+#include "bench/system/command_line.h"
 #include "bench/system/cpus.h"
 #include "bench/system/file.h"
 #include "bench/system/interrupt.h"
 #include "bench/system/terminal.h"
-#include "bench/system/words.h"
 
 #define MOST_TARGETS 64
 #define DRY_STEPS 5 /* iterations that --dry-run measures */
@@ -451,7 +451,7 @@ static struct table_options table_of(const struct campaign_work *work,
 	};
 
 	where[0] = '\0';
-	words_append(where, 1024, work->campaign.dir);
+	command_line_append(where, 1024, work->campaign.dir);
 	table_format_find(options->format, &table.format);
 	table.first = table_is_first(&table, options->details);
 	return table;
@@ -519,7 +519,7 @@ static int refuse_interrupted(const char *dir, struct error *err)
 {
 	char command[1024];
 
-	words_command(command, sizeof(command), "table", dir);
+	command_line_hint(command, sizeof(command), "table", dir);
 	return error_set(err, ERROR_STOPPED, "interrupted; the rows so far are "
 			 "in %.400s: %.500s shows them", dir, command);
 }

@@ -9,8 +9,8 @@
 #include "bench/gate/verdict.h"
 #include "bench/report/export.h"
 #include "bench/report/table.h"
+#include "bench/system/command_line.h"
 #include "bench/system/terminal.h"
-#include "bench/system/words.h"
 
 /* Reads the verdicts of the folders' checks. */
 static int read_verdicts(struct verdicts *verdicts,
@@ -37,7 +37,7 @@ static void join_paths(char *text, size_t size,
 {
 	text[0] = '\0';
 	for (int i = 0; i < options->argument_count; i++)
-		words_append(text, size, options->arguments[i]);
+		command_line_append(text, size, options->arguments[i]);
 }
 
 /* Runs that are of no check, and their exports. */
@@ -128,7 +128,7 @@ static int check_times(const struct options *options,
 		if (!other)
 			continue;
 		campaign_folder_of(path, folder);
-		words_command(command, sizeof(command), "table", folder);
+		command_line_hint(command, sizeof(command), "table", folder);
 		return error_set(err, ERROR_USAGE, "%.400s: its times are in "
 				 "%s beside it: give the folder of both, "
 				 "%.500s", path, other, command);

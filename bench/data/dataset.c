@@ -9,9 +9,10 @@
 #include "bench/data/dataset_files.h"
 #include "bench/data/image.h"
 #include "bench/data/targets.h"
+#include "bench/system/command_line.h"
 #include "bench/system/hash.h"
+#include "bench/system/suggest.h"
 #include "bench/system/text.h"
-#include "bench/system/words.h"
 #include "models/random.h"
 
 #define SYNTHETIC_TRAIN 60000 /* as in MNIST */
@@ -150,7 +151,7 @@ static int suggest_download(const struct dataset_known *known,
 {
 	char get[300];
 
-	words_command(get, sizeof(get), "data get", known->name);
+	command_line_hint(get, sizeof(get), "data get", known->name);
 	if (err->kind == ERROR_INPUT)
 		text_append(err->message, sizeof(err->message),
 			    "; `%s` downloads the right files", get);
@@ -180,7 +181,7 @@ static int load_files(struct dataset *dataset,
 		return suggest_download(wanted ? wanted : mnist, err);
 	identify(dataset, wanted, sha256);
 	notice_search(dataset, &search, &place);
-	words_command(get, sizeof(get), "data get", mnist->name);
+	command_line_hint(get, sizeof(get), "data get", mnist->name);
 	if (!wanted && !dir && strcmp(dataset->name, mnist->name))
 		add_notice(dataset,
 			   "MNIST was not found: using %s from %.120s; `%s` "
@@ -508,13 +509,13 @@ void dataset_target(const struct dataset *dataset,
 
 static int refuse_name(const char *name, struct error *err)
 {
-	struct choices choices = { .typed = name };
+	struct suggestion suggestion = { .typed = name };
 
 	for (const struct dataset_name *each = dataset_names; each->name;
 	     each++)
-		choices_add(&choices, each->name);
+		suggest_add(&suggestion, each->name);
 	return error_set(err, ERROR_USAGE, "unknown data set '%.100s'; %s",
-			 name, choices_advise(&choices));
+			 name, suggest_text(&suggestion));
 }
 
 int dataset_load(struct dataset *dataset, const struct dataset_request *request,

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "bench/system/command_line.h"
 #include "bench/system/file.h"
-#include "bench/system/words.h"
 
 #define MAX_FOLDERS 8
 
@@ -301,8 +301,8 @@ static int missing_only(const struct folders *folders,
 	struct stat about;
 	int count = 0;
 
-	words_command(get, sizeof(get), "data get", known ? known->name :
-							    "mnist");
+	command_line_hint(get, sizeof(get), "data get", known ? known->name :
+								"mnist");
 	if (stat(search->only, &about))
 		return error_set(err, ERROR_MISSING,
 				 "%.600s: %s; `%s --data-dir DIR` makes a "
@@ -334,8 +334,8 @@ static int missing_everywhere(const struct dataset_search *search,
 	char package[120] = "";
 	char other[400] = "", get[300];
 
-	words_command(get, sizeof(get), "data get", known ? known->name :
-							    "mnist");
+	command_line_hint(get, sizeof(get), "data get", known ? known->name :
+								"mnist");
 	folders_list(&folders, search,
 		     known ? known : dataset_known_next(NULL));
 	for (int i = 0; i < folders.count; i++) {

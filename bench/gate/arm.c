@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bench/system/command_line.h"
 #include "bench/system/process.h"
-#include "bench/system/words.h"
 
 const char *const arm_names[ARM_COUNT] = { "A", "B", "A2" };
 const char *const arm_words[ARM_COUNT] = { "base", "head", "control" };
@@ -55,7 +55,7 @@ static int make_arm(struct arm *arm, const char *side, const char *program,
 		return error_set(err, ERROR_USAGE, "--%s and --%s-cmd exclude "
 				 "each other", side, side);
 	snprintf(option, sizeof(option), "%s-cmd", side);
-	if (command && words_split(command, option, &arm->words, err))
+	if (command && command_line_split(command, option, &arm->words, err))
 		return -1;
 	if (command)
 		program = arm->words[0];

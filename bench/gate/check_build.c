@@ -6,13 +6,13 @@
 #include <unistd.h>
 
 #include "bench/system/append.h"
+#include "bench/system/command_line.h"
 #include "bench/system/cpus.h"
 #include "bench/system/file.h"
 #include "bench/system/hash.h"
 #include "bench/system/interrupt.h"
 #include "bench/system/process.h"
 #include "bench/system/text.h"
-#include "bench/system/words.h"
 
 #define SHORTEST_COMMIT 7 /* letters of git's; "unknown" begins none */
 #define DEFAULT_COMPILER "gcc" /* the Makefile's */
@@ -119,7 +119,7 @@ static void ask_compiler(char *version, size_t size)
 
 	snprintf(command, sizeof(command), "%s --version",
 		 cc && *cc ? cc : DEFAULT_COMPILER);
-	if (words_split(command, "CC", &words, &ignored) ||
+	if (command_line_split(command, "CC", &words, &ignored) ||
 	    ask((const char *const *)words, version, size, &ignored))
 		snprintf(version, size, "an unknown compiler");
 	version[strcspn(version, "\n")] = '\0'; /* of several lines */

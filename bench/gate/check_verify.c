@@ -8,7 +8,7 @@
 #include "bench/gate/proof.h"
 #include "bench/options/forward.h"
 #include "bench/record/machine.h"
-#include "bench/system/words.h"
+#include "bench/system/command_line.h"
 #include "bench/verify/verify.h"
 
 #define STEPS 3
@@ -97,11 +97,12 @@ static void print_command(const struct proof *proof, char *text, size_t size)
 
 	snprintf(text, size, "%s", *variable ? "env" : "");
 	for (; *variable; variable++)
-		words_append(text, size, *variable);
-	words_append(text, size, proof->arm->program ? proof->arm->program :
-						       program_invocation_name);
+		command_line_append(text, size, *variable);
+	command_line_append(text, size,
+			    proof->arm->program ? proof->arm->program :
+						  program_invocation_name);
 	for (char **word = proof->words + 1; *word; word++)
-		words_append(text, size, *word);
+		command_line_append(text, size, *word);
 }
 
 /* To be closed on failure as well. */

@@ -8,7 +8,7 @@
 
 #include "bench/options/option_table.h"
 #include "bench/record/time_to_accuracy.h"
-#include "bench/system/words.h"
+#include "bench/system/suggest.h"
 
 #define FIRST_LONG 256 /* above every character */
 
@@ -113,7 +113,7 @@ static int set_number(const struct option_row *row, const char *text,
 static int set_choice(const struct option_row *row, const char *text,
 		      const char **field, struct error *err)
 {
-	struct choices choices = { .typed = text };
+	struct suggestion suggestion = { .typed = text };
 	const char *guess;
 
 	for (int i = 0; i < OPTION_MOST_CHOICES && row->choices[i]; i++) {
@@ -121,12 +121,12 @@ static int set_choice(const struct option_row *row, const char *text,
 			*field = row->choices[i];
 			return 0;
 		}
-		choices_add(&choices, row->choices[i]);
+		suggest_add(&suggestion, row->choices[i]);
 	}
-	guess = choices.closest;
+	guess = suggestion.closest;
 	return error_set(err, ERROR_USAGE,
 			 "--%s must be one of %s, not '%.60s'%s%s%s", row->name,
-			 choices.names, text, guess ? "; did you mean " : "",
+			 suggestion.names, text, guess ? "; did you mean " : "",
 			 guess ? guess : "", guess ? "?" : "");
 }
 
@@ -300,17 +300,17 @@ static int not_an_option(enum verb verb, const char *tried, struct error *err)
 	const int is_long = tried[1] == '-';
 	const char *name = verb_rows[verb].name, *counterpart = NULL;
 	char others[128] = "", word[64];
-	struct choices choices = { .typed = word };
+	struct suggestion suggestion = { .typed = word };
 
 	snprintf(word, sizeof(word), "%.*s", length, tried);
 	if (is_long && (explain_withdrawn(word, err) ||
 			refuse_ambiguous(verb, word + 2, strlen(word + 2),
 					 err)))
 		return -1;
-	choices.typed = word + 2;
+	suggestion.typed = word + 2;
 	for (int i = 0; i < option_row_count; i++) {
 		if (is_long && verb_knows(verb, &option_rows[i]))
-			choices_add(&choices, option_rows[i].name);
+			suggest_add(&suggestion, option_rows[i].name);
 		if (!is_tried(&option_rows[i], tried))
 			continue;
 		counterpart = find_counterpart(verb, &option_rows[i]);
@@ -325,33 +325,33 @@ static int not_an_option(enum verb verb, const char *tried, struct error *err)
 	if (*others)
 		return error_set(err, ERROR_USAGE, "bench %s has no option %s; "
 				 "it is an option of %s", name, word, others);
-	if (choices.closest)
+	if (suggestion.closest)
 		return error_set(err, ERROR_USAGE, "bench %s has no option %s; "
 				 "did you mean --%s?", name, word,
-				 choices.closest);
+				 suggestion.closest);
 	return error_set(err, ERROR_USAGE,
 			 "unknown option %s; see bench %s --help", word, name);
 }
 
 static int find_verb(const char *name, enum verb *verb, struct error *err)
 {
-	struct choices choices = { .typed = name };
+	struct suggestion suggestion = { .typed = name };
 
 	for (int v = 0; v < VERB_COUNT; v++) {
 		if (!strcmp(verb_rows[v].name, name)) {
 			*verb = (enum verb)v;
 			return 0;
 		}
-		choices_add(&choices, verb_rows[v].name);
+		suggest_add(&suggestion, verb_rows[v].name);
 	}
 	if (explain_withdrawn(name, err))
 		return -1;
 	if (name[0] == '-')
 		return error_set(err, ERROR_USAGE, "unknown option %.40s "
 				 "before a verb; %s", name,
-				 choices_advise(&choices));
+				 suggest_text(&suggestion));
 	return error_set(err, ERROR_USAGE, "unknown verb '%.40s'; %s", name,
-			 choices_advise(&choices));
+			 suggest_text(&suggestion));
 }
 
 /* Times to an accuracy compare what makes the same updates. */

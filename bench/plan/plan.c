@@ -10,7 +10,7 @@
 #include "bench/options/option_table.h"
 #include "bench/plan/ranks.h"
 #include "bench/record/time_to_accuracy.h"
-#include "bench/system/words.h"
+#include "bench/system/suggest.h"
 
 #define BUCKET_MB 25 /* for ranks of MPI; the default of
 			DistributedDataParallel */
@@ -22,15 +22,15 @@
 
 static const struct model *find_model(const char *name, struct error *err)
 {
-	struct choices choices = { .typed = name };
+	struct suggestion suggestion = { .typed = name };
 	const struct model *model = model_find(name), *each = NULL;
 
 	if (model)
 		return model;
 	while ((each = model_next(each)))
-		choices_add(&choices, each->name);
+		suggest_add(&suggestion, each->name);
 	error_set(err, ERROR_USAGE, "--model: unknown model '%.60s'; %s", name,
-		  choices_advise(&choices));
+		  suggest_text(&suggestion));
 	return NULL;
 }
 

@@ -7,7 +7,7 @@
 
 #include "bench/options/option_table.h"
 #include "bench/plan/plugin_file.h"
-#include "bench/system/words.h"
+#include "bench/system/suggest.h"
 
 const char *const target_defaults[] = { "cpu-1", "cpu-8", "opencl", NULL };
 const char *const infer_defaults[] = { "cpu-1", "opencl", NULL };
@@ -33,15 +33,15 @@ int target_load(struct target *target, struct error *err)
 static int refuse_backend(const char *text, const char *name,
 			  struct error *err)
 {
-	struct choices choices = { .typed = name };
+	struct suggestion suggestion = { .typed = name };
 	const struct backend *backend = NULL;
 
 	while ((backend = backend_next(backend)))
-		choices_add(&choices, backend->name);
+		suggest_add(&suggestion, backend->name);
 	return error_set(err, ERROR_USAGE,
 			 "target '%s': unknown backend '%s'; %s (targets are "
 			 "called cpu-8, opencl)", text, name,
-			 choices_advise(&choices));
+			 suggest_text(&suggestion));
 }
 
 /* Built in, or of a plug-in that is there. NULL: none. */
@@ -71,7 +71,7 @@ static int refuse_plugin(const char *text, const struct plugin_known *known,
 static int check_transport(const struct target *target, const char *text,
 			   const char *name, struct error *err)
 {
-	struct choices choices = { .typed = name };
+	struct suggestion suggestion = { .typed = name };
 	const struct transport *transport = NULL;
 
 	if (target->transport && target->cores <= target->transport->max_size)
@@ -84,10 +84,10 @@ static int check_transport(const struct target *target, const char *text,
 	if (plugin_known_find(name))
 		return refuse_plugin(text, plugin_known_find(name), err);
 	while ((transport = transport_next(transport)))
-		choices_add(&choices, transport->name);
+		suggest_add(&suggestion, transport->name);
 	return error_set(err, ERROR_USAGE,
 			 "target '%s': unknown transport '%s'; %s", text, name,
-			 choices_advise(&choices));
+			 suggest_text(&suggestion));
 }
 
 static void make_name(struct target *target, const char *default_transport)

@@ -11,9 +11,9 @@
 #include "bench/record/run.h"
 #include "bench/report/table.h"
 #include "bench/report/table_view.h"
+#include "bench/system/command_line.h"
 #include "bench/system/file.h"
 #include "bench/system/text.h"
-#include "bench/system/words.h"
 #include "models/model.h"
 
 /* Made from bench/report/report.css, one string a line. */
@@ -221,7 +221,7 @@ static void print_word(FILE *out, const char *text)
 	char clean[8192], word[4 * sizeof(clean)] = "";
 
 	text_clean(clean, sizeof(clean), text, TEXT_LINES);
-	words_append(word, sizeof(word), clean);
+	command_line_append(word, sizeof(word), clean);
 	fputc(' ', out);
 	text_print(out, word, TEXT_HTML | TEXT_LINES);
 }

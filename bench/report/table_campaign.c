@@ -6,9 +6,9 @@
 #include "bench/record/run.h"
 #include "bench/report/table.h"
 #include "bench/report/table_view.h"
+#include "bench/system/command_line.h"
 #include "bench/system/memory.h"
 #include "bench/system/text.h"
-#include "bench/system/words.h"
 #include "models/model.h"
 
 #define MOST_EARLIER 4 /* campaigns that are named */
@@ -305,7 +305,7 @@ void table_print_earlier(const struct campaign *campaign,
 	if (met.count > MOST_EARLIER)
 		text_append(list, sizeof(list), " and %d more",
 			    met.count - MOST_EARLIER);
-	words_command(command, sizeof(command), "table", campaign->dir);
+	command_line_hint(command, sizeof(command), "table", campaign->dir);
 	if (met.count && !options->quiet)
 		print_note(out, options, "earlier campaigns in this folder: "
 			   "%s; %s shows all", list, command);

@@ -7,10 +7,10 @@
 #include "bench/record/post.h"
 #include "bench/record/run.h"
 #include "bench/report/table_view.h"
+#include "bench/system/command_line.h"
 #include "bench/system/memory.h"
 #include "bench/system/number.h"
 #include "bench/system/text.h"
-#include "bench/system/words.h"
 
 enum { ITER, EPOCH, RATE, UPDATES, ACCURACY, SETUP, CPUS, HEADS };
 
@@ -390,9 +390,9 @@ static void print_where(const struct view *view)
 	names_free(&told);
 	if (!where)
 		return;
-	words_command(command, sizeof(command), "table", NULL);
+	command_line_hint(command, sizeof(command), "table", NULL);
 	view_note(view, "more: %s %s --details", command, where);
-	words_command(command, sizeof(command), "plot", NULL);
+	command_line_hint(command, sizeof(command), "plot", NULL);
 	if (view->options->is_folder)
 		view_note(view, "pictures: %s %s", command, where);
 }

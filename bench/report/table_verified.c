@@ -9,8 +9,8 @@
 
 #include "bench/record/run.h"
 #include "bench/report/table_view.h"
+#include "bench/system/command_line.h"
 #include "bench/system/text.h"
-#include "bench/system/words.h"
 
 /* Relative gaps of losses: of one computation in fp32 or fp64, through batch
  * norms, and in shorter numbers, which round otherwise on each backend. */
@@ -185,7 +185,7 @@ static void command_text(char *text, size_t size, const struct line *line)
 
 	for (int at = 0; (cell = next_target(line, &at));)
 		add_to_verify(&all, cell->run->target);
-	words_command(command, sizeof(command), "verify", NULL);
+	command_line_hint(command, sizeof(command), "verify", NULL);
 	text[0] = '\0';
 	for (int c = 0; c < MOST_COMMANDS && (!c || all.targets[c][0]); c++) {
 		text_list(text, size, "", "; ", "%s%s", command,

@@ -9,8 +9,8 @@
 #include "bench/plan/ranks.h"
 #include "bench/plan/target.h"
 #include "bench/system/process.h"
+#include "bench/system/suggest.h"
 #include "bench/system/terminal.h"
-#include "bench/system/words.h"
 #include "bench/verify/verify_parts.h"
 #include "bench/verify/verify_report.h"
 
@@ -90,18 +90,18 @@ static int add_backend(struct verification *v, const char *text,
 	struct verify_result *result;
 	struct target target;
 	char name[48];
-	struct choices choices = { .typed = name };
+	struct suggestion suggestion = { .typed = name };
 
 	snprintf(name, sizeof(name), "%.*s", length, text);
 	backend = backend_find(name);
 	while ((other = backend_next(other)))
 		if (verify_compares(other))
-			choices_add(&choices, other->name);
+			suggest_add(&suggestion, other->name);
 	if (!backend || backend->is_reference)
 		return error_set(err, ERROR_USAGE,
 				 "'%.40s' is not a backend that can be "
 				 "compared with the reference; %s", text,
-				 choices_advise(&choices));
+				 suggest_text(&suggestion));
 	if (target_parse(&target, text, err) || refuse_second(v, &target, err))
 		return -1;
 	if (v->count == VERIFY_MOST_BACKENDS)

@@ -1,5 +1,5 @@
-/* Command lines without a shell, and names that are nearly right. */
-#include "bench/system/words.h"
+/* Command lines without a shell. */
+#include "bench/system/command_line.h"
 
 #include <errno.h>
 
@@ -32,8 +32,9 @@ static void words_of_lines(void **state)
 		char **words;
 		size_t w;
 
-		assert_int_equal(words_split(lines[i].text, "head-cmd", &words,
-					     &err), 0);
+		assert_int_equal(command_line_split(lines[i].text, "head-cmd",
+						    &words, &err),
+				 0);
 		for (w = 0; lines[i].words[w]; w++) {
 			assert_non_null(words[w]);
 			assert_string_equal(words[w], lines[i].words[w]);
@@ -53,8 +54,9 @@ static void what_is_no_command(void **state)
 		struct error err;
 		char **words;
 
-		assert_int_equal(words_split(texts[i], "head-cmd", &words,
-					     &err), -1);
+		assert_int_equal(command_line_split(texts[i], "head-cmd",
+						    &words, &err),
+				 -1);
 		assert_int_equal(err.kind, ERROR_USAGE);
 		assert_non_null(strstr(err.message, "--head-cmd"));
 	}
@@ -78,42 +80,12 @@ static void what_is_for_a_shell(void **state)
 		struct error err;
 		char **words;
 
-		assert_int_equal(words_split(shell[i].text, "head-cmd", &words,
-					     &err), -1);
+		assert_int_equal(command_line_split(shell[i].text, "head-cmd",
+						    &words, &err),
+				 -1);
 		assert_int_equal(err.kind, ERROR_USAGE);
 		assert_non_null(strstr(err.message, shell[i].named));
 		assert_non_null(strstr(err.message, "sh -c '...'"));
-	}
-}
-
-/* What was probably meant, or all that there is. */
-static void a_name_is_guessed_or_not(void **state)
-{
-	static const char *const names[] = { "cpu", "opencl", "openblas",
-					     "measure" };
-	static const struct {
-		const char *typed, *advice;
-	} cases[] = {
-		{ "opncl", "did you mean 'opencl'?" },
-		{ "openlc", "did you mean 'opencl'?" },
-		{ "opencll", "did you mean 'opencl'?" },
-		{ "mesaure", "did you mean 'measure'?" },
-		{ "cpuu", "did you mean 'cpu'?" },
-		/* It is no slip of the finger. */
-		{ "gpu", "choose among: cpu, opencl, openblas, measure" },
-		{ "", "choose among: cpu, opencl, openblas, measure" },
-		{ "a name that is longer than any that there could be",
-		  "choose among: cpu, opencl, openblas, measure" },
-	};
-
-	(void)state;
-	for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
-		struct choices choices = { .typed = cases[c].typed };
-
-		for (size_t n = 0; n < sizeof(names) / sizeof(names[0]); n++)
-			choices_add(&choices, names[n]);
-		assert_string_equal(choices_advise(&choices),
-				    cases[c].advice);
 	}
 }
 
@@ -138,7 +110,8 @@ static void command_lines_are_quoted(void **state)
 	(void)state;
 	for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
 		program_invocation_name = (char *)cases[c].program;
-		words_command(text, sizeof(text), "table", cases[c].argument);
+		command_line_hint(text, sizeof(text), "table",
+				  cases[c].argument);
 		assert_string_equal(text, cases[c].line);
 	}
 	program_invocation_name = name;
@@ -147,12 +120,11 @@ static void command_lines_are_quoted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_name_is_guessed_or_not),
 		cmocka_unit_test(words_of_lines),
 		cmocka_unit_test(what_is_no_command),
 		cmocka_unit_test(what_is_for_a_shell),
 		cmocka_unit_test(command_lines_are_quoted),
 	};
 
-	return cmocka_run_group_tests_name("words", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("command_line", tests, NULL, NULL);
 }

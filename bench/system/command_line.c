@@ -1,4 +1,4 @@
-#include "bench/system/words.h"
+#include "bench/system/command_line.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -6,66 +6,6 @@
 #include <string.h>
 
 #include "bench/system/text.h"
-
-enum { MOST_LETTERS = 32 };
-
-static int least_of(int a, int b)
-{
-	return a < b ? a : b;
-}
-
-/*
- * How often a letter has to be put in, taken out, or swapped with the next one,
- * to make one word of the other (Damerau and Levenshtein's distance; another
- * letter in place of one counts as two). Only the beginning of long words is
- * compared.
- */
-static int word_distance(const char *from, const char *to)
-{
-	const size_t rows = strnlen(from, MOST_LETTERS);
-	const size_t columns = strnlen(to, MOST_LETTERS);
-	int d[MOST_LETTERS + 1][MOST_LETTERS + 1];
-
-	for (size_t i = 0; i <= rows; i++)
-		for (size_t j = 0; j <= columns; j++) {
-			d[i][j] = (int)(i + j);
-			if (!i || !j)
-				continue;
-			d[i][j] = 1 + least_of(d[i - 1][j], d[i][j - 1]);
-			if (from[i - 1] == to[j - 1])
-				d[i][j] = least_of(d[i][j], d[i - 1][j - 1]);
-			if (i > 1 && j > 1 && from[i - 1] == to[j - 2] &&
-			    from[i - 2] == to[j - 1])
-				d[i][j] = least_of(d[i][j],
-						   1 + d[i - 2][j - 2]);
-		}
-	return d[rows][columns];
-}
-
-void choices_add(struct choices *choices, const char *name)
-{
-	const int distance = word_distance(choices->typed, name);
-	/* One mistake in two letters, two in five: with more it is a guess. */
-	const int most = ((int)strlen(name) + 1) / 3;
-
-	error_list(choices->names, sizeof(choices->names), name);
-	if (distance > most ||
-	    (choices->closest && distance >= choices->distance))
-		return;
-	choices->closest = name;
-	choices->distance = distance;
-}
-
-const char *choices_advise(struct choices *choices)
-{
-	if (choices->closest)
-		snprintf(choices->advice, sizeof(choices->advice),
-			 "did you mean '%s'?", choices->closest);
-	else
-		snprintf(choices->advice, sizeof(choices->advice),
-			 "choose among: %s", choices->names);
-	return choices->advice;
-}
 
 static int is_blank(char c)
 {
@@ -132,8 +72,8 @@ static char skip_blanks(const char **from, size_t words)
 	return **from && words ? ended : 0;
 }
 
-int words_split(const char *text, const char *option, char ***words,
-		struct error *err)
+int command_line_split(const char *text, const char *option, char ***words,
+		       struct error *err)
 {
 	/* A word and the blank behind it are as long as the word and its 0. */
 	const size_t size = strlen(text) + 1, most = size / 2 + 2;
@@ -179,7 +119,7 @@ static int is_plain(const char *word)
 	return *word != '\0';
 }
 
-void words_append(char *text, size_t size, const char *word)
+void command_line_append(char *text, size_t size, const char *word)
 {
 	text_append(text, size, "%s", text[0] ? " " : "");
 	if (is_plain(word)) {
@@ -192,12 +132,12 @@ void words_append(char *text, size_t size, const char *word)
 	text_append(text, size, "'");
 }
 
-void words_command(char *text, size_t size, const char *words,
-		   const char *argument)
+void command_line_hint(char *text, size_t size, const char *words,
+		       const char *argument)
 {
 	text[0] = '\0';
-	words_append(text, size, program_invocation_name);
+	command_line_append(text, size, program_invocation_name);
 	text_append(text, size, " %s", words);
 	if (argument)
-		words_append(text, size, argument);
+		command_line_append(text, size, argument);
 }
