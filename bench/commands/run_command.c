@@ -209,7 +209,7 @@ static int dry_run(struct campaign_work *work, int t, double *all_s,
 		.run_id = "dry",
 		.campaign_id = "dry",
 	};
-	const struct child_ear ignoring = { csv_ignore, ignore_pause, NULL };
+	const struct row_sink ignoring = { csv_ignore, ignore_pause, NULL };
 	struct child_result result;
 	char time[32], outcome[120];
 	double seconds;
@@ -372,7 +372,7 @@ static int run_once(struct campaign_work *work, int t, long round, int more,
 		.campaign = &work->campaign,
 		.log = options.quiet ? NULL : work->log,
 	};
-	const struct child_ear ear = collector_ear(&collector);
+	const struct row_sink sink = collector_sink(&collector);
 	struct child_result result;
 	int failed;
 
@@ -382,7 +382,7 @@ static int run_once(struct campaign_work *work, int t, long round, int more,
 	progress_start(&collector.progress, options.progress,
 		       options.quiet, target->name, training->recipe.epochs,
 		       training->iterations, NULL);
-	if (child_measure(&result, &request, &ear, err)) {
+	if (child_measure(&result, &request, &sink, err)) {
 		result.exit_code = err->kind;
 		child_blame(&result, target->name, run_id, err);
 	}

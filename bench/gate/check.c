@@ -101,7 +101,7 @@ static int run_process(struct check *check, struct check_target *target,
 	struct collector collector = { .campaign = &check->campaign,
 				       .other = &check->progress,
 				       .log = check->log };
-	const struct child_ear ear = collector_ear(&collector);
+	const struct row_sink sink = collector_sink(&collector);
 	struct options options;
 	char run_id[48], **environment;
 	struct child_request request = {
@@ -120,7 +120,7 @@ static int run_process(struct check *check, struct check_target *target,
 	if (!environment)
 		return -1;
 	request.environment = (const char *const *)environment;
-	if (child_measure(result, &request, &ear, err)) {
+	if (child_measure(result, &request, &sink, err)) {
 		result->exit_code = err->kind;
 		child_blame(result, target->name, run_id, err);
 	}

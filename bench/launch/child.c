@@ -23,7 +23,7 @@
 #define LOOK_MS 1 /* without notice of a command's end */
 #define NOTHING_YET (-2)
 #define PIPE_BYTES 65536 /* in a pipe at once */
-#define ERRORS_AT_ONCE 4096 /* bytes */
+#define STDERR_AT_ONCE 4096 /* bytes */
 #define AGAIN_S 0.5 /* from a signal for ranks to the next: none may be there */
 #define ASK_S 5	    /* in which ranks may say whom they wait for */
 /* In which an interrupted child may end its iteration, one that took longer
@@ -40,9 +40,8 @@ struct listener {
 	pid_t pid;
 	int pipe; /* -1: its other end is closed */
 	int is_launcher;
-	int errors; /* a launcher's standard error; -1: its other end is
-		       closed */
-	struct launcher_log log; /* parsed from errors */
+	int launcher_stderr;	 /* -1: its other end is closed */
+	struct launcher_log log; /* parsed from launcher_stderr */
 	double passed_at; /* last time that a signal was passed on through the
 			     launcher */
 	int watch; /* readable once it has ended; -1: it has ended, or no notice
@@ -60,7 +59,7 @@ struct listener {
 	int failed; /* 1: its output is no longer used */
 	struct csv_reader *reader;
 	const struct child_request *request;
-	const struct child_ear *ear;
+	const struct row_sink *sink;
 	enum output output;
 	char begin[sizeof("schema,")]; /* while output is unknown */
 	size_t begun;
@@ -84,21 +83,21 @@ static int pass_row(const void *given, void *context, struct error *err)
 		snprintf(row.target, sizeof(row.target), "%s",
 			 request->target);
 	}
-	return listener->ear->row(&row, listener->ear->context, err);
+	return listener->sink->row(&row, listener->sink->context, err);
 }
 
 /* For the output of a child of the request. To be released on success. */
 static int listener_open(struct listener *listener,
 			 const struct child_request *request,
-			 const struct child_ear *ear, struct error *err)
+			 const struct row_sink *sink, struct error *err)
 {
 	*listener = (struct listener){
 		.pid = -1,
 		.pipe = -1,
-		.errors = -1,
+		.launcher_stderr = -1,
 		.watch = -1,
 		.request = request,
-		.ear = ear,
+		.sink = sink,
 		.output = request->words ? OUTPUT_UNKNOWN : OUTPUT_ROWS,
 	};
 	listener->reader = csv_reader_open(&observation_rows, request->target,
@@ -209,6 +208,13 @@ static void keep_deadline(struct listener *listener, double now)
 	process_end(whom(listener), PROCESS_GRACE_S, &listener->kill_at);
 }
 
+static int has_stderr(const struct listener *listener)
+{
+	struct pollfd pipe = { listener->launcher_stderr, POLLIN, 0 };
+
+	return poll(&pipe, 1, 0) > 0;
+}
+
 /* Open MPI may never report a host that is lost during start-up. */
 static void end_unmet(struct listener *listener, double now)
 {
@@ -218,7 +224,7 @@ static void end_unmet(struct listener *listener, double now)
 	if (!listener->is_launcher || !log->hosts || log->met ||
 	    listener->kill_at || listener->output == OUTPUT_ROWS ||
 	    now < listener->began_at + RANKS_MEET_S ||
-	    poll(&(struct pollfd){ listener->errors, POLLIN, 0 }, 1, 0) > 0)
+	    has_stderr(listener))
 		return;
 	if (!listener->forwarded)
 		launcher_log_unmet(log, RANKS_MEET_S);
@@ -267,17 +273,17 @@ static int blame_child(const char *words, struct error *err)
 	return error_set(err, ERROR_FAILED, "%s: %.800s", words, cause.message);
 }
 
-static void read_errors(struct listener *listener)
+static void read_stderr(struct listener *listener)
 {
-	char bytes[ERRORS_AT_ONCE];
+	char bytes[STDERR_AT_ONCE];
 	const ssize_t count =
-		read(listener->errors, bytes, sizeof(bytes));
+		read(listener->launcher_stderr, bytes, sizeof(bytes));
 
 	if (count > 0)
 		launcher_log_feed(&listener->log, bytes, (size_t)count,
 				  STDERR_FILENO);
 	else if (!count || errno != EINTR)
-		listener->errors = -1;
+		listener->launcher_stderr = -1;
 }
 
 /* Waits a while. Bytes, 0 at the end, -1 and errno, or NOTHING_YET. */
@@ -287,12 +293,12 @@ static ssize_t poll_output(struct listener *listener, int wait_ms, char *bytes,
 	struct pollfd ready[] = {
 		{ .fd = listener->pipe, .events = POLLIN },
 		{ .fd = listener->watch, .events = POLLIN },
-		{ .fd = listener->errors, .events = POLLIN },
+		{ .fd = listener->launcher_stderr, .events = POLLIN },
 	};
 	ssize_t count = poll(ready, 3, wait_ms);
 
 	if (count > 0 && ready[2].revents)
-		read_errors(listener);
+		read_stderr(listener);
 	if (count == 0 || (count > 0 && !ready[0].revents))
 		return NOTHING_YET;
 	if (count > 0)
@@ -355,7 +361,7 @@ static int read_to_end(struct listener *listener, struct error *err)
 			break;
 		pass_signals(listener, clock_now());
 		keep_deadline(listener, clock_now());
-		listener->ear->pause(listener->ear->context);
+		listener->sink->pause(listener->sink->context);
 		/* We may have been stopped while they met: what they say of it
 		 * comes first. */
 		if (!read_some(listener, wait_ms, err))
@@ -365,10 +371,9 @@ static int read_to_end(struct listener *listener, struct error *err)
 	 * writing. */
 	for (size_t got = 0; count && got < PIPE_BYTES; got += count)
 		count = read_some(listener, 0, err);
-	for (int i = 0; i < PIPE_BYTES / ERRORS_AT_ONCE &&
-	     poll(&(struct pollfd){ listener->errors, POLLIN, 0 }, 1, 0) > 0;
+	for (int i = 0; i < PIPE_BYTES / STDERR_AT_ONCE && has_stderr(listener);
 	     i++)
-		read_errors(listener);
+		read_stderr(listener);
 	if (listener->is_launcher)
 		launcher_log_end(&listener->log, STDERR_FILENO);
 	return listener->failed;
@@ -520,7 +525,7 @@ static int finish(struct child_result *result, const struct listener *listener,
 
 /* From the start of the child to its end. */
 static int start_and_read(struct listener *listener, const char *run_file,
-			  int to_us, int errors_to_us, struct error *err)
+			  int to_us, int stderr_to_us, struct error *err)
 {
 	const struct child_request *request = listener->request;
 
@@ -531,11 +536,11 @@ static int start_and_read(struct listener *listener, const char *run_file,
 	if (request->options->timeout != OPTION_UNSET)
 		listener->deadline = listener->began_at +
 				     (double)request->options->timeout;
-	listener->pid = child_start(request, run_file, to_us, errors_to_us,
+	listener->pid = child_start(request, run_file, to_us, stderr_to_us,
 				    err);
 	close(to_us);
-	if (errors_to_us >= 0)
-		close(errors_to_us);
+	if (stderr_to_us >= 0)
+		close(stderr_to_us);
 	if (listener->pid < 0)
 		return -1;
 	return read_to_end(listener, err);
@@ -543,14 +548,14 @@ static int start_and_read(struct listener *listener, const char *run_file,
 
 static int run_child(struct child_result *result,
 		     const struct child_request *request,
-		     const struct child_ear *ear, const char *run_file,
+		     const struct row_sink *sink, const char *run_file,
 		     struct error *err)
 {
 	struct listener listener;
 	struct target target;
 	int pipes[2], errors[2] = { -1, -1 }, failed;
 
-	if (listener_open(&listener, request, ear, err))
+	if (listener_open(&listener, request, sink, err))
 		return -1;
 	listener.is_launcher = child_is_launched(request, &target);
 	if (listener.is_launcher)
@@ -567,7 +572,7 @@ static int run_child(struct child_result *result,
 				 strerror(errno));
 	}
 	listener.pipe = pipes[0];
-	listener.errors = errors[0];
+	listener.launcher_stderr = errors[0];
 	listener.log.hosts = request->options->hosts;
 	listener.log.cores = listener.is_launcher ? target.cores : 0;
 	failed = start_and_read(&listener, run_file, pipes[1], errors[1],
@@ -582,7 +587,7 @@ static int run_child(struct child_result *result,
 
 int child_measure(struct child_result *result,
 		  const struct child_request *request,
-		  const struct child_ear *ear, struct error *err)
+		  const struct row_sink *sink, struct error *err)
 {
 	char run_file[64];
 	/* In memory and inherited by the child: nothing remains if this process
@@ -595,7 +600,7 @@ int child_measure(struct child_result *result,
 				 strerror(errno));
 	snprintf(run_file, sizeof(run_file), "/proc/%ld/fd/%d", (long)getpid(),
 		 descriptor);
-	failed = run_child(result, request, ear, run_file, err);
+	failed = run_child(result, request, sink, run_file, err);
 	close(descriptor);
 	return failed;
 }

@@ -10,7 +10,7 @@
 #include "bench/record/run.h"
 
 /* The receiver of a child's rows. Its functions should return quickly. */
-struct child_ear {
+struct row_sink {
 	/* Called for each row as it arrives. A failure ends the child. */
 	csv_handler *row;
 	/* Called at least ten times per second, when all rows that arrived have
@@ -31,7 +31,7 @@ struct child_result {
 /*
  * Runs `bench measure target` without progress and waits for it. A failure of
  * the child is no error: result->run reports it. The function fails if the
- * child could not be run at all, if its output is not rows, or if the ear
+ * child could not be run at all, if its output is not rows, or if the sink
  * fails. The child is ended after options->timeout seconds.
  *
  * If request->words are given, runs that command instead. Observations that it
@@ -46,7 +46,7 @@ struct child_result {
  */
 int child_measure(struct child_result *result,
 		  const struct child_request *request,
-		  const struct child_ear *ear, struct error *err);
+		  const struct row_sink *sink, struct error *err);
 
 /* Fills result->run from the error of child_measure(). */
 void child_blame(struct child_result *result, const char *target,

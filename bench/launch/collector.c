@@ -111,7 +111,7 @@ static void pause_rows(void *context)
 	progress_draw(&collector->progress, now);
 }
 
-struct child_ear collector_ear(struct collector *collector)
+struct row_sink collector_sink(struct collector *collector)
 {
-	return (struct child_ear){ collect_row, pause_rows, collector };
+	return (struct row_sink){ collect_row, pause_rows, collector };
 }

@@ -24,7 +24,7 @@ struct collector {
 	int epoch_waits; /* 1 if epoch is shown once its rows are saved */
 };
 
-/* Returns an ear that passes a child's rows to collector. */
-struct child_ear collector_ear(struct collector *collector);
+/* Returns a sink that passes a child's rows to collector. */
+struct row_sink collector_sink(struct collector *collector);
 
 #endif

@@ -53,9 +53,9 @@ static int run(const char *target, const char *line, long timeout,
 		.run_id = "r",
 		.campaign_id = "c",
 	};
-	const struct child_ear ear = { ignore_row, ignore_pause, NULL };
+	const struct row_sink sink = { ignore_row, ignore_pause, NULL };
 
-	return child_measure(result, &request, &ear, err);
+	return child_measure(result, &request, &sink, err);
 }
 
 static int measure(const char *target, struct child_result *result,
@@ -142,7 +142,7 @@ static void a_bench_ends_with_its_process(void **state)
 		.run_id = "r",
 		.campaign_id = "c",
 	};
-	const struct child_ear ear = { ignore_row, ignore_pause, NULL };
+	const struct row_sink sink = { ignore_row, ignore_pause, NULL };
 	struct child_result result;
 	struct error err;
 	long left = 0;
@@ -153,7 +153,7 @@ static void a_bench_ends_with_its_process(void **state)
 	fprintf(file, "#!/bin/sh\nsleep 60 & echo $! >%s\nexit 3\n", pid_path);
 	assert_int_equal(fclose(file), 0);
 	assert_int_equal(chmod(path, 0700), 0);
-	assert_int_equal(child_measure(&result, &request, &ear, &err), 0);
+	assert_int_equal(child_measure(&result, &request, &sink, &err), 0);
 	assert_int_equal(result.exit_code, 3);
 	assert_string_equal(result.run.reason, "ended with exit code 3");
 	file = fopen(pid_path, "r");

@@ -10,13 +10,13 @@ static size_t shown_size, said_size;
 static void hear_epochs(struct collector *collector, const struct made *made,
 			long first, long last)
 {
-	const struct child_ear ear = collector_ear(collector);
+	const struct row_sink sink = collector_sink(collector);
 	struct error err;
 
 	for (size_t i = 0; i < made->count; i++)
 		if (made->rows[i].epoch >= first && made->rows[i].epoch <= last)
-			assert_int_equal(ear.row(&made->rows[i], ear.context,
-						 &err), 0);
+			assert_int_equal(sink.row(&made->rows[i], sink.context,
+						  &err), 0);
 	fflush(collector->log);
 	fflush(collector->progress.out);
 }
@@ -67,7 +67,7 @@ static void epochs_are_saved_first(void **state)
 	/* Now there is room, and the next look is late enough. */
 	inject(NONE, 0, 0);
 	collector.saved_at -= 10;
-	collector_ear(&collector).pause(&collector);
+	collector_sink(&collector).pause(&collector);
 	hear_epochs(&collector, &made, 3, 3);
 	assert_non_null(strstr(shown, "epoch 2/3  test"));
 	finish(&collector, &campaign);
