@@ -30,8 +30,8 @@ static void assert_same(void)
 
 static void elements(void **state)
 {
-	const struct plane_kernels *planes =
-		((const struct cpu_kernels *)*state)->planes;
+	const struct elementwise_kernels *planes =
+		((const struct cpu_kernels *)*state)->elementwise;
 
 	draw();
 	planes->relu(COUNT, a, apart);
@@ -61,8 +61,10 @@ static void norms(void **state)
 	const struct norm_map map = { b, a, a };
 
 	draw();
-	kernels->planes->norm_backward(&rows, &map, b, 0, a, b, a, 0, apart);
-	kernels->planes->norm_backward(&rows, &map, b, 0, own, b, a, 0, own);
+	kernels->elementwise->norm_backward(&rows, &map, b, 0, a, b, a, 0,
+					    apart);
+	kernels->elementwise->norm_backward(&rows, &map, b, 0, own, b, a, 0,
+					    own);
 	assert_same();
 }
 

@@ -26,8 +26,8 @@ static void equal_gradients_are_summed_well(void **state)
 			x[r][c] = 1 / 3.f;
 			dy[r][c] = .1f + .01f * (float)c;
 		}
-	kernels->planes->norm_sums(&rows, &map, x[0], 0, NULL, dy[0], sum,
-				   product);
+	kernels->elementwise->norm_sums(&rows, &map, x[0], 0, NULL, dy[0], sum,
+					product);
 	for (int c = 0; c < CHANNELS; c++) {
 		const double right = ROWS * (double)dy[0][c];
 
@@ -47,9 +47,9 @@ static void assert_moments(const struct cpu_kernels *kernels, size_t some,
 	const struct norm_rows first = { some, CHANNELS, CHANNELS };
 	const struct norm_rows others = { ROWS - some, CHANNELS, CHANNELS };
 
-	kernels->planes->add_moments(&first, x[0], &moments);
+	kernels->elementwise->add_moments(&first, x[0], &moments);
 	if (others.count)
-		kernels->planes->add_moments(&others, x[some], &moments);
+		kernels->elementwise->add_moments(&others, x[some], &moments);
 	assert_int_equal(moments.rows, ROWS);
 	for (int c = 0; c < CHANNELS; c++) {
 		const double off = sum[c] / ROWS;
@@ -95,7 +95,8 @@ static float other[ROWS][CHANNELS], y[ROWS][CHANNELS], g[ROWS][CHANNELS];
 
 /* A ReLU behind batch norm, and behind an addition to it: what it puts out,
  * what it lets pass, and the sums and the gradient of that. */
-static void relus_are_done_along(const struct plane_kernels *kernels, int adds)
+static void relus_are_done_along(const struct elementwise_kernels *kernels,
+				 int adds)
 {
 	float mean[CHANNELS], scale[CHANNELS], bias[CHANNELS];
 	const struct norm_map map = { mean, scale, bias };
@@ -153,8 +154,8 @@ static void what_follows_is_done_along(void **state)
 {
 	const struct cpu_kernels *kernels = *state;
 
-	relus_are_done_along(kernels->planes, 0);
-	relus_are_done_along(kernels->planes, 1);
+	relus_are_done_along(kernels->elementwise, 0);
+	relus_are_done_along(kernels->elementwise, 1);
 }
 
 /* The convolution passes its input on, so that batch norm has a gradient by its

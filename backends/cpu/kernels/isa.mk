@@ -10,12 +10,13 @@ FLAGS_avx2 := -march=x86-64-v3
 # tiles, and would be compiled to the same code again. Kernels of tiles alone
 # are compiled for AMX only.
 KERNELS_VECTORS := $(addprefix backends/cpu/kernels/,$(addsuffix .c,\
-	elementwise/dropout igemm/igemm_fp32 igemm/igemm_bf16 \
+	elementwise/dropout elementwise/elementwise elementwise/norm \
+	elementwise/pooling igemm/igemm_fp32 igemm/igemm_bf16 \
 	igemm/igemm_bf16_weights igemm/igemm_weights linear/linear_backward \
 	linear/linear_dense linear/linear_forward_bf16 linear/linear_parts \
-	linear/linear_rows linear/linear_weights elementwise/norm \
-	elementwise/planes stem/stem_first stem/stem_input stem/stem_multiply \
-	stem/stem_planes stem/stem_products stem/stem_weights))
+	linear/linear_rows linear/linear_weights stem/stem_first \
+	stem/stem_input stem/stem_multiply stem/stem_planes \
+	stem/stem_products stem/stem_weights))
 KERNELS_TILES := $(filter %_amx.c,$(CPU_KERNELS))
 kernels_of = $(filter-out $(if $(filter amx,$(1)),$(KERNELS_VECTORS),\
 	$(KERNELS_TILES)),$(CPU_KERNELS))

@@ -11,7 +11,7 @@
 
 #include "backends/cpu/kernels/igemm/igemm.h"
 #include "backends/cpu/kernels/linear/linear.h"
-#include "backends/cpu/kernels/elementwise/planes.h"
+#include "backends/cpu/kernels/elementwise/elementwise.h"
 #include "backends/cpu/kernels/stem/stem.h"
 #include "backends/cpu/kernels/winograd/winograd_conv.h"
 #include "backends/contract/peak.h"
@@ -34,7 +34,7 @@ struct cpu_kernels {
 	const struct linear_kernels *linear;
 	const struct igemm_kernels *igemm;
 	const struct igemm_kernels *igemm_bf16; /* NULL = no bf16: see isa.h */
-	const struct plane_kernels *planes;
+	const struct elementwise_kernels *elementwise;
 	const struct winograd_kernels *winograd;
 	/* Returns peak loop number index: fp32, reading, then others; NULL
 	 * after the last. amx returns only the loop that no other build has. */

@@ -66,7 +66,7 @@ const struct cpu_kernels ISA_NAME(cpu_kernels) = {
 	.linear = &ISA_NAME(linear_kernels),
 	.igemm = &VEC_NAME(igemm_kernels),
 	.igemm_bf16 = IGEMM_BF16,
-	.planes = &VEC_NAME(plane_kernels),
+	.elementwise = &VEC_NAME(elementwise_kernels),
 	.winograd = &ISA_NAME(winograd_kernels),
 	.peak = ISA_NAME(peak),
 };

@@ -130,7 +130,7 @@ static void find_moments(const struct cpu_program *program,
 
 	if (moments->rows != rows->count) {
 		moments->rows = 0;
-		program->kernels->planes->add_moments(
+		program->kernels->elementwise->add_moments(
 			rows, norm->step.in->out, moments);
 	}
 	for (int c = 0; c < norm->channels; c++) {
@@ -187,14 +187,15 @@ static void forward(struct cpu_program *program, struct cpu_step *step,
 		    const struct cpu_pass *pass)
 {
 	struct norm_step *norm = (struct norm_step *)step;
+	const struct cpu_value *other = norm->other;
 	const struct norm_rows rows = rows_of(step, pass->count);
 	const struct norm_map map = map_of(program, norm);
 
 	find_statistics(program, norm, &rows, pass->training);
-	program->kernels->planes->norm(&rows, &map, step->in->out,
-				       norm->other ? norm->other->out : NULL,
-				       norm->relu != CPU_NO_ROW,
-				       step->out->out);
+	program->kernels->elementwise->norm(&rows, &map, step->in->out,
+					    other ? other->out : NULL,
+					    norm->relu != CPU_NO_ROW,
+					    step->out->out);
 }
 
 /* Computes the parameters' gradients, and the terms that dx needs of them. */
@@ -230,8 +231,8 @@ static void pass_to_other(const struct cpu_program *program,
 	if (!node->wants_other_dx)
 		return;
 	if (node->adds_other_dx)
-		program->kernels->planes->add_to(floats, out->gradient,
-						 norm->other->gradient);
+		program->kernels->elementwise->add_to(floats, out->gradient,
+						      norm->other->gradient);
 	else if (norm->other->gradient != out->gradient)
 		memcpy(norm->other->gradient, out->gradient,
 		       floats * sizeof(float));
@@ -243,7 +244,8 @@ static void backward(struct cpu_program *program, struct cpu_step *step,
 		     const struct cpu_pass *pass)
 {
 	struct norm_step *norm = (struct norm_step *)step;
-	const struct plane_kernels *kernels = program->kernels->planes;
+	const struct elementwise_kernels *kernels =
+		program->kernels->elementwise;
 	const struct node *node = cpu_node(program, step->first);
 	const struct norm_rows rows = rows_of(step, pass->count);
 	const struct norm_rows summed =

@@ -367,7 +367,7 @@ struct igemm_moments igemm_begin_moments(const struct cpu_program *program,
 
 	if (wanted)
 		step->out->moments->rows = 0;
-	return (struct igemm_moments){ program->kernels->planes,
+	return (struct igemm_moments){ program->kernels->elementwise,
 					wanted ? step->out : NULL };
 }
 

@@ -68,7 +68,7 @@ void igemm_stop_gradient(const struct igemm_step *igemm, int count);
 /* Moments of a step's output, for a batch norm, and the kernels that add them;
  * value is NULL if none are needed. */
 struct igemm_moments {
-	const struct plane_kernels *kernels;
+	const struct elementwise_kernels *kernels;
 	const struct cpu_value *value;
 };
 

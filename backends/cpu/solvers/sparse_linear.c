@@ -264,7 +264,7 @@ static void backward(struct cpu_program *program, struct cpu_step *step,
 	else
 		backward_stored(program, linear, batch, flow);
 	if (linear->dx)
-		program->kernels->planes->add_to(
+		program->kernels->elementwise->add_to(
 			(size_t)pass->count * step->in->size, linear->dx, dx);
 }
 

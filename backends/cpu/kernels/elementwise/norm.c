@@ -1,5 +1,5 @@
 /*
- * Batch norm: see backends/cpu/kernels/elementwise/planes.h.
+ * Batch norm: see backends/cpu/kernels/elementwise/elementwise.h.
  *
  * Sums are floats over ROWS rows, then doubles. They sum x - shift, where shift
  * is the mean of a few values of the channel. The variance is then right to
@@ -11,8 +11,8 @@
  * operations that follow batch norm run while its values are in registers. If
  * several rows pass together, the hardware does not prefetch the next ones.
  */
-#include "backends/cpu/kernels/elementwise/planes.h"
-#include "backends/cpu/kernels/elementwise/planes_kernels.h"
+#include "backends/cpu/kernels/elementwise/elementwise.h"
+#include "backends/cpu/kernels/elementwise/elementwise_kernels.h"
 
 #define ROWS 16 /* rows per float sum; its error grows with their number */
 #define TOGETHER 4 /* rows that pass together */

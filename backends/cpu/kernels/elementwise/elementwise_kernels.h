@@ -1,12 +1,23 @@
-/* Batch norm's kernels (norm.c), for the table in planes.c. */
-#ifndef BACKENDS_CPU_KERNELS_ELEMENTWISE_PLANES_KERNELS_H
-#define BACKENDS_CPU_KERNELS_ELEMENTWISE_PLANES_KERNELS_H
+/* Kernels of pooling.c and norm.c, for the table in elementwise.c. */
+#ifndef BACKENDS_CPU_KERNELS_ELEMENTWISE_ELEMENTWISE_KERNELS_H
+#define BACKENDS_CPU_KERNELS_ELEMENTWISE_ELEMENTWISE_KERNELS_H
 
 #include "backends/cpu/kernels/simd/simd.h"
 
+struct pool_shape;
 struct norm_rows;
 struct norm_moments;
 struct norm_map;
+
+void VEC_NAME(pooling_maxpool)(const struct pool_shape *shape, const float *in,
+			       float *out, uint8_t *winners);
+void VEC_NAME(pooling_maxpool_backward)(const struct pool_shape *shape,
+					const float *dy,
+					const uint8_t *winners, float *dx);
+void VEC_NAME(pooling_avgpool)(const struct pool_shape *shape,
+			       const float *in, float *out);
+void VEC_NAME(pooling_avgpool_backward)(const struct pool_shape *shape,
+					const float *dy, float *dx);
 
 void VEC_NAME(norm_add_moments)(const struct norm_rows *rows, const float *x,
 				struct norm_moments *moments);

@@ -1,8 +1,8 @@
-/* Pooling and elementwise layers, channels last: see planes.h. Ceiling: memory
+/* Max and average pooling, channels last: see elementwise.h. Ceiling: memory
  * bandwidth. */
-#include "backends/cpu/kernels/elementwise/planes.h"
+#include "backends/cpu/kernels/elementwise/elementwise.h"
 
-#include "backends/cpu/kernels/elementwise/planes_kernels.h"
+#include "backends/cpu/kernels/elementwise/elementwise_kernels.h"
 #include "backends/cpu/kernels/simd/simd_masks.h"
 
 /* A vector of channels from first on; count is less in a remainder. */
@@ -187,8 +187,8 @@ static void pool_row(const struct pool_shape *shape, const float *in,
 	}
 }
 
-static void maxpool(const struct pool_shape *shape, const float *in, float *out,
-		    uint8_t *winners)
+void VEC_NAME(pooling_maxpool)(const struct pool_shape *shape, const float *in,
+			       float *out, uint8_t *winners)
 {
 	for (int p = 0; p < shape->out.height; p++) {
 		pool_row(shape, in,
@@ -246,8 +246,9 @@ static void unpool_row(const struct pool_shape *shape, const float *dy,
 	}
 }
 
-static void maxpool_backward(const struct pool_shape *shape, const float *dy,
-			     const uint8_t *winners, float *dx)
+void VEC_NAME(pooling_maxpool_backward)(const struct pool_shape *shape,
+					const float *dy, const uint8_t *winners,
+					float *dx)
 {
 	for (int p = 0; p < shape->out.height; p++) {
 		unpool_row(shape, dy, winners,
@@ -303,8 +304,8 @@ static void strip_mean(const struct pool_shape *shape, struct overlap y,
 		out[c] = (float)(means[c] * share);
 }
 
-static void avgpool(const struct pool_shape *shape, const float *restrict in,
-		    float *restrict out)
+void VEC_NAME(pooling_avgpool)(const struct pool_shape *shape,
+			       const float *restrict in, float *restrict out)
 {
 	const int channels = shape->in.channels;
 
@@ -324,8 +325,8 @@ static void avgpool(const struct pool_shape *shape, const float *restrict in,
 	}
 }
 
-static void avgpool_backward(const struct pool_shape *shape, const float *dy,
-			     float *dx)
+void VEC_NAME(pooling_avgpool_backward)(const struct pool_shape *shape,
+					const float *dy, float *dx)
 {
 	const int channels = shape->in.channels;
 
@@ -350,53 +351,3 @@ static void avgpool_backward(const struct pool_shape *shape, const float *dy,
 		dy += shape->out_stride;
 	}
 }
-
-static void relu(size_t count, const float *x, float *y)
-{
-	/* A NaN fails the comparison and passes. */
-	EACH_ALONE
-	for (size_t i = 0; i < count; i++)
-		y[i] = x[i] <= 0 ? 0 : x[i];
-}
-
-static void add(size_t count, const float *a, const float *b, float *y)
-{
-	EACH_ALONE
-	for (size_t i = 0; i < count; i++)
-		y[i] = a[i] + b[i];
-}
-
-static void add_to(size_t count, const float *from, float *to)
-{
-	EACH_ALONE
-	for (size_t i = 0; i < count; i++)
-		to[i] += from[i];
-}
-
-static void relu_backward(size_t count, const float *restrict y,
-			  const float *dy, int adds, float *dx)
-{
-	if (adds)
-		EACH_ALONE
-		for (size_t i = 0; i < count; i++)
-			dx[i] += y[i] <= 0 ? 0 : dy[i];
-	else
-		EACH_ALONE
-		for (size_t i = 0; i < count; i++)
-			dx[i] = y[i] <= 0 ? 0 : dy[i];
-}
-
-const struct plane_kernels VEC_NAME(plane_kernels) = {
-	.maxpool = maxpool,
-	.maxpool_backward = maxpool_backward,
-	.avgpool = avgpool,
-	.avgpool_backward = avgpool_backward,
-	.add_moments = VEC_NAME(norm_add_moments),
-	.norm = VEC_NAME(norm_forward),
-	.norm_sums = VEC_NAME(norm_sums),
-	.norm_backward = VEC_NAME(norm_backward),
-	.relu = relu,
-	.add = add,
-	.add_to = add_to,
-	.relu_backward = relu_backward,
-};

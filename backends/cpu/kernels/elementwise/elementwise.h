@@ -4,8 +4,8 @@
  * row's channels is neither read nor written. Max pooling is the exception: it
  * requires gaps of 0 and leaves them 0.
  */
-#ifndef BACKENDS_CPU_KERNELS_ELEMENTWISE_PLANES_H
-#define BACKENDS_CPU_KERNELS_ELEMENTWISE_PLANES_H
+#ifndef BACKENDS_CPU_KERNELS_ELEMENTWISE_ELEMENTWISE_H
+#define BACKENDS_CPU_KERNELS_ELEMENTWISE_ELEMENTWISE_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -47,7 +47,7 @@ struct norm_moments {
 	double *sum, *square;
 };
 
-struct plane_kernels {
+struct elementwise_kernels {
 	/*
 	 * maxpool() computes the max pooling of one sample; a window may reach
 	 * out of the plane. The first of equal values wins; a NaN wins over any
@@ -110,9 +110,9 @@ struct plane_kernels {
 };
 
 /* Processors other than x86-64 have only the portable ones. */
-extern const struct plane_kernels plane_kernels_amx;
-extern const struct plane_kernels plane_kernels_avx512;
-extern const struct plane_kernels plane_kernels_avx2;
-extern const struct plane_kernels plane_kernels_portable;
+extern const struct elementwise_kernels elementwise_kernels_amx;
+extern const struct elementwise_kernels elementwise_kernels_avx512;
+extern const struct elementwise_kernels elementwise_kernels_avx2;
+extern const struct elementwise_kernels elementwise_kernels_portable;
 
 #endif
