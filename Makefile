@@ -83,7 +83,8 @@ ALL_LDFLAGS = $(CFLAGS) $(LDFLAGS) -pthread $(LINKING) \
 LIBS = $(PKG_LIBS) -lcsv -lm
 
 SOURCES := $(filter-out backends/mpi/%,$(wildcard models/*.c backends/*/*.c \
-	backends/cpu/solvers/*.c backends/opencl/*/*.c bench/*.c bench/*/*.c))
+	backends/cpu/solvers/*.c backends/opencl/*/*.c backends/opencl/*/*/*.c \
+	bench/*.c bench/*/*.c))
 OBJECTS := $(SOURCES:%.c=$O/%.o)
 KERNELS := $(wildcard backends/opencl/kernels/*.cl)
 TEMPLATES := $(wildcard bench/commands/bench.*)

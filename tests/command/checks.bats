@@ -121,14 +121,17 @@ accepts_line() {
 	refuses_include backends/cpu/a.c '"backends/cpu/solvers/a.h"'
 	refuses_include backends/opencl/device/a.h \
 		'"backends/opencl/program/a.h"'
-	refuses_include backends/opencl/cpu_class/a.c \
-		'"backends/opencl/gpu_class/a.h"'
+	refuses_include backends/opencl/solvers/cpu_class/a.c \
+		'"backends/opencl/solvers/gpu_class/a.h"'
+	refuses_include backends/opencl/solvers/a.c \
+		'"backends/opencl/solvers/gpu_class/a.h"'
 	refuses_include backends/opencl/program/a.c '"backends/opencl/a.h"'
 	refuses_include backends/cpu/attic/a.c '"backends/cpu/a.h"'
 	refuses_include backends/cpu/solvers/a.c '"backends/cpu/attic/a.h"'
 	accepts_include backends/cpu/kernels/igemm/a.c \
 		'"backends/cpu/kernels/simd/a.h"'
-	accepts_include backends/opencl/a.c '"backends/opencl/gpu_class/a.h"'
+	accepts_include backends/opencl/a.c \
+		'"backends/opencl/solvers/gpu_class/a.h"'
 	accepts_include backends/parallel/a.c '"backends/parallel/b/a.h"'
 }
 

@@ -1,8 +1,8 @@
 /* Convolutions with stride 1, and folded ones of images, by tiles:
  * winograd_nhwc.cl. */
-#include "backends/opencl/cpu_class/conv_nhwc.h"
+#include "backends/opencl/solvers/cpu_class/conv_nhwc.h"
 
-#include "backends/opencl/cpu_class/cpu_class.h"
+#include "backends/opencl/solvers/cpu_class/cpu_class.h"
 #include "backends/opencl/device/status.h"
 
 /* What is computed beside the products, in multiplications: of a tile as a

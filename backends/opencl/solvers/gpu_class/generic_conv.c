@@ -4,7 +4,7 @@
 
 #include "backends/opencl/device/class.h"
 #include "backends/opencl/device/status.h"
-#include "backends/opencl/gpu_class/gpu_class.h"
+#include "backends/opencl/solvers/gpu_class/gpu_class.h"
 #include "backends/opencl/program/steps.h"
 
 static int conv_takes(const struct graph *graph, int first,

@@ -2,7 +2,7 @@
  * Steps that start with a convolution by tiles: winograd.cl,
  * winograd_forward.cl and winograd_backward.cl.
  */
-#include "backends/opencl/cpu_class/cpu_class.h"
+#include "backends/opencl/solvers/cpu_class/cpu_class.h"
 
 #include "backends/opencl/device/status.h"
 #include "backends/opencl/program/memory.h"

@@ -1,5 +1,5 @@
 /* Steps that start with a linear layer: linear.cl, linear_forward.cl. */
-#include "backends/opencl/cpu_class/cpu_class.h"
+#include "backends/opencl/solvers/cpu_class/cpu_class.h"
 
 #include "backends/opencl/device/status.h"
 #include "backends/opencl/program/memory.h"

@@ -1,5 +1,5 @@
 /* Convolutions of the gpu class: gpu_conv_forward.cl, gpu_conv_backward.cl. */
-#include "backends/opencl/gpu_class/gpu_class.h"
+#include "backends/opencl/solvers/gpu_class/gpu_class.h"
 
 #include "backends/opencl/device/status.h"
 #include "backends/opencl/program/memory.h"

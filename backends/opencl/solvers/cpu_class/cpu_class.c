@@ -1,5 +1,5 @@
 /* The cpu class: its solvers, the choices of dropouts, and a loss alone. */
-#include "backends/opencl/cpu_class/cpu_class.h"
+#include "backends/opencl/solvers/cpu_class/cpu_class.h"
 
 #include "backends/opencl/device/class.h"
 #include "backends/opencl/device/status.h"

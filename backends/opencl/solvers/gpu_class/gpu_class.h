@@ -1,6 +1,6 @@
 /* Private to the gpu class of the OpenCL backend. */
-#ifndef BACKENDS_OPENCL_GPU_CLASS_GPU_CLASS_H
-#define BACKENDS_OPENCL_GPU_CLASS_GPU_CLASS_H
+#ifndef BACKENDS_OPENCL_SOLVERS_GPU_CLASS_GPU_CLASS_H
+#define BACKENDS_OPENCL_SOLVERS_GPU_CLASS_GPU_CLASS_H
 
 #include "backends/opencl/device/class.h"
 #include "backends/opencl/program/program.h"

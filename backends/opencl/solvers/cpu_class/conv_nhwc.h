@@ -1,6 +1,6 @@
 /* What solvers of any convolution in the cpu class share: conv_nhwc.cl. */
-#ifndef BACKENDS_OPENCL_CPU_CLASS_CONV_NHWC_H
-#define BACKENDS_OPENCL_CPU_CLASS_CONV_NHWC_H
+#ifndef BACKENDS_OPENCL_SOLVERS_CPU_CLASS_CONV_NHWC_H
+#define BACKENDS_OPENCL_SOLVERS_CPU_CLASS_CONV_NHWC_H
 
 #include "backends/opencl/solvers/generic.h"
 

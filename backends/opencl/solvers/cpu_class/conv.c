@@ -2,7 +2,7 @@
  * Steps that start with a convolution: conv_forward.cl, conv_backward.cl, and
  * conv_dense.cl for the way back by every position of the sums.
  */
-#include "backends/opencl/cpu_class/cpu_class.h"
+#include "backends/opencl/solvers/cpu_class/cpu_class.h"
 
 #include "backends/opencl/device/status.h"
 #include "backends/opencl/program/memory.h"

@@ -1,6 +1,6 @@
 /* Private to the cpu class of the OpenCL backend. */
-#ifndef BACKENDS_OPENCL_CPU_CLASS_CPU_CLASS_H
-#define BACKENDS_OPENCL_CPU_CLASS_CPU_CLASS_H
+#ifndef BACKENDS_OPENCL_SOLVERS_CPU_CLASS_CPU_CLASS_H
+#define BACKENDS_OPENCL_SOLVERS_CPU_CLASS_CPU_CLASS_H
 
 #include "backends/opencl/program/source.h"
 #include "backends/opencl/program/steps.h"

@@ -1,9 +1,9 @@
 /* Convolutions and linear layers of any kind, channels last: conv_nhwc.cl. */
-#include "backends/opencl/cpu_class/conv_nhwc.h"
+#include "backends/opencl/solvers/cpu_class/conv_nhwc.h"
 
 #include <limits.h>
 
-#include "backends/opencl/cpu_class/cpu_class.h"
+#include "backends/opencl/solvers/cpu_class/cpu_class.h"
 #include "backends/opencl/device/status.h"
 
 #define MOST_COLUMNS 64 /* of a tile of products */

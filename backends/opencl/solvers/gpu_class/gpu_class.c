@@ -1,5 +1,5 @@
 /* What the steps of the gpu class share. */
-#include "backends/opencl/gpu_class/gpu_class.h"
+#include "backends/opencl/solvers/gpu_class/gpu_class.h"
 
 #include "backends/opencl/device/status.h"
 #include "backends/opencl/program/recipe.h"

@@ -1,5 +1,5 @@
 /* The end of a step of the gpu class: sums of parts, and the optimizer. */
-#include "backends/opencl/gpu_class/gpu_class.h"
+#include "backends/opencl/solvers/gpu_class/gpu_class.h"
 
 #include "backends/opencl/device/status.h"
 #include "backends/opencl/program/memory.h"

@@ -1,5 +1,5 @@
 /* Linear layers of the gpu class: gpu_linear.cl. */
-#include "backends/opencl/gpu_class/gpu_class.h"
+#include "backends/opencl/solvers/gpu_class/gpu_class.h"
 
 #include "backends/opencl/device/status.h"
 #include "backends/opencl/program/memory.h"
