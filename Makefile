@@ -86,7 +86,8 @@ SOURCES := $(filter-out backends/mpi/%,$(wildcard models/*.c backends/*/*.c \
 	backends/cpu/solvers/*.c backends/opencl/*/*.c backends/opencl/*/*/*.c \
 	bench/*.c bench/*/*.c))
 OBJECTS := $(SOURCES:%.c=$O/%.o)
-KERNELS := $(wildcard backends/opencl/kernels/*.cl)
+KERNELS := $(wildcard backends/opencl/kernels/*.cl \
+	backends/opencl/kernels/*/*.cl)
 TEMPLATES := $(wildcard bench/commands/bench.*)
 STYLES := $(wildcard bench/report/*.css)
 SCRIPTS := $(wildcard plot/*.gp)
