@@ -124,7 +124,7 @@ static void tile_pack(const struct problem *problem, int s, int t, int vector,
 		}
 }
 
-/* Those of bf16, a bit a column, as kernels/stem_direct_amx.h says. */
+/* Those of bf16, a bit a column, as stem_direct_amx.h says. */
 static void rows_pack(const struct problem *problem, uint8_t *signs)
 {
 	const struct stem_shape *shape = &problem->shape;

@@ -31,7 +31,7 @@
 
 #include "backends/contract/allocator.h"
 #include "backends/cpu/kernels/simd/simd_masks.h"
-#include "backends/cpu/kernels/stem/stem_direct_data_amx.h"
+#include "backends/cpu/kernels/stem_direct/stem_direct_data_amx.h"
 #include "backends/cpu/kernels/stem/stem_part.h"
 #include "backends/cpu/kernels/winograd/winograd.h"
 

@@ -9,7 +9,7 @@
  * takes most of the time; the rest are vectors from the cache.
  */
 #include "backends/cpu/kernels/simd/simd_masks.h"
-#include "backends/cpu/kernels/stem/stem_direct_amx.h"
+#include "backends/cpu/kernels/stem_direct/stem_direct_amx.h"
 
 int ISA_NAME(stem_place)(const struct stem_shape *shape, int pixel)
 {

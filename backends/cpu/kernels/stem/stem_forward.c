@@ -20,7 +20,7 @@
  * Xeon with AVX-512: 64,000 cycles for the FMAs of the products and 20,000 for
  * stem_input.c.
  */
-#include "backends/cpu/kernels/stem/stem_direct_forward_amx.h"
+#include "backends/cpu/kernels/stem_direct/stem_direct_forward_amx.h"
 #include "backends/cpu/kernels/stem/stem_pool.h"
 
 /* Vectors of a strip: what one product has in registers, or twice. */

@@ -5,7 +5,7 @@
  * first one in every lane, and its neighbour in a row next to it.
  */
 #include "backends/cpu/kernels/stem/stem_lanes.h"
-#include "backends/cpu/kernels/stem/stem_direct_amx.h"
+#include "backends/cpu/kernels/stem_direct/stem_direct_amx.h"
 
 size_t ISA_NAME(stem_signs)(const struct stem_shape *shape)
 {

@@ -6,8 +6,8 @@
  *
  * A vector holds one element of as many windows of an output as it has lanes.
  */
-#include "backends/cpu/kernels/stem/stem_direct_data_amx.h"
-#include "backends/cpu/kernels/stem/stem_direct_forward_amx.h"
+#include "backends/cpu/kernels/stem_direct/stem_direct_data_amx.h"
+#include "backends/cpu/kernels/stem_direct/stem_direct_forward_amx.h"
 #include "backends/cpu/kernels/winograd/winograd.h"
 
 #ifdef __AMX_BF16__

@@ -3,7 +3,7 @@
  * computed in: from lists (stem_weights.c), or as products of tiles where they
  * may be of bf16 (stem_direct_weights_amx.c).
  */
-#include "backends/cpu/kernels/stem/stem_direct_pairs_amx.h"
+#include "backends/cpu/kernels/stem_direct/stem_direct_pairs_amx.h"
 
 #ifdef __AMX_BF16__
 size_t ISA_NAME(stem_sums)(const struct stem_shape *shape)

@@ -1,5 +1,5 @@
 /* The signs of a group's planes, for one sample and pixel by pixel. */
-#include "backends/cpu/kernels/stem/stem_direct_amx.h"
+#include "backends/cpu/kernels/stem_direct/stem_direct_amx.h"
 
 /* The vector that a sample's tile is in, and its lane there. */
 static int vector_of(const struct stem_lanes *lanes, int sample, int tile,

@@ -4,7 +4,7 @@
  *
  *   weights: [outputs][3][3][middle]    tiles: [group][row of taps][step]
  */
-#include "backends/cpu/kernels/stem/stem_direct_data_amx.h"
+#include "backends/cpu/kernels/stem_direct/stem_direct_data_amx.h"
 
 size_t ISA_NAME(stem_direct_data_weights)(const struct stem_shape *shape)
 {

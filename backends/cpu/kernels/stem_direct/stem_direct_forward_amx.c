@@ -16,7 +16,7 @@
  * 16 of a full one, so that n counts through the rows. Ceiling: the products of
  * tiles.
  */
-#include "backends/cpu/kernels/stem/stem_direct_forward_amx.h"
+#include "backends/cpu/kernels/stem_direct/stem_direct_forward_amx.h"
 #include "backends/cpu/kernels/stem/stem_pool.h"
 #include "backends/cpu/kernels/simd/scratch.h"
 

@@ -12,7 +12,7 @@
  * registers for all planes of a row. Two bf16 of each plane's are then a row of
  * B, and stored in stem_direct_forward_amx.h's layout.
  */
-#include "backends/cpu/kernels/stem/stem_direct_forward_amx.h"
+#include "backends/cpu/kernels/stem_direct/stem_direct_forward_amx.h"
 
 #define SHIFTS 4
 #define WINDOW 3

@@ -12,7 +12,7 @@
  * even ones. Some pairs, and with one channel the weights of all taps, are in
  * registers.
  */
-#include "backends/cpu/kernels/stem/stem_direct_pairs_amx.h"
+#include "backends/cpu/kernels/stem_direct/stem_direct_pairs_amx.h"
 
 #define HALVES 2 /* of a block's planes: a vector each */
 #define PAIRS 4	 /* in registers */

@@ -10,7 +10,7 @@
  */
 #include <string.h>
 
-#include "backends/cpu/kernels/stem/stem_direct_data_amx.h"
+#include "backends/cpu/kernels/stem_direct/stem_direct_data_amx.h"
 
 #define SIDE 16 /* windows, whose dy are transposed together */
 

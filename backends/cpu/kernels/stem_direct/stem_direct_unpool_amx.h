@@ -8,11 +8,11 @@
  * left and the right pixel of a window, so that a dy is put in its place by a
  * shift.
  */
-#ifndef BACKENDS_CPU_KERNELS_STEM_STEM_DIRECT_UNPOOL_AMX_H
-#define BACKENDS_CPU_KERNELS_STEM_STEM_DIRECT_UNPOOL_AMX_H
+#ifndef BACKENDS_CPU_KERNELS_STEM_DIRECT_STEM_DIRECT_UNPOOL_AMX_H
+#define BACKENDS_CPU_KERNELS_STEM_DIRECT_STEM_DIRECT_UNPOOL_AMX_H
 
 #include "backends/cpu/kernels/simd/simd_masks.h"
-#include "backends/cpu/kernels/stem/stem_direct_pairs_amx.h"
+#include "backends/cpu/kernels/stem_direct/stem_direct_pairs_amx.h"
 
 #ifdef __AMX_BF16__
 

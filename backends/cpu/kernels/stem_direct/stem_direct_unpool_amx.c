@@ -3,7 +3,7 @@
  * other, in each all samples, and in a sample windows in columns of a vector's
  * lanes.
  */
-#include "backends/cpu/kernels/stem/stem_direct_unpool_amx.h"
+#include "backends/cpu/kernels/stem_direct/stem_direct_unpool_amx.h"
 
 /* All rows of o, n and x. */
 static void unpool_start(struct stem_unpool *unpool)

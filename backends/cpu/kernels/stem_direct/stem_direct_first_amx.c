@@ -9,7 +9,7 @@
  */
 #include <string.h>
 
-#include "backends/cpu/kernels/stem/stem_direct_data_amx.h"
+#include "backends/cpu/kernels/stem_direct/stem_direct_data_amx.h"
 
 #define ONE 0x3f80 /* of bf16 */
 

@@ -11,10 +11,10 @@
  *
  * pitch is outputs in whole tiles.
  */
-#ifndef BACKENDS_CPU_KERNELS_STEM_STEM_DIRECT_DATA_AMX_H
-#define BACKENDS_CPU_KERNELS_STEM_STEM_DIRECT_DATA_AMX_H
+#ifndef BACKENDS_CPU_KERNELS_STEM_DIRECT_STEM_DIRECT_DATA_AMX_H
+#define BACKENDS_CPU_KERNELS_STEM_DIRECT_STEM_DIRECT_DATA_AMX_H
 
-#include "backends/cpu/kernels/stem/stem_direct_amx.h"
+#include "backends/cpu/kernels/stem_direct/stem_direct_amx.h"
 
 #ifdef __AMX_BF16__
 

@@ -9,8 +9,8 @@
  * pass, column x at bit x % 32 of word x / 32 of its row:
  *   uint32_t signs[sample of the group][middle][height - 2][words]
  */
-#ifndef BACKENDS_CPU_KERNELS_STEM_STEM_DIRECT_AMX_H
-#define BACKENDS_CPU_KERNELS_STEM_STEM_DIRECT_AMX_H
+#ifndef BACKENDS_CPU_KERNELS_STEM_DIRECT_STEM_DIRECT_AMX_H
+#define BACKENDS_CPU_KERNELS_STEM_DIRECT_STEM_DIRECT_AMX_H
 
 #include "backends/cpu/kernels/simd/amx.h"
 #include "backends/cpu/kernels/stem/stem_kernels.h"

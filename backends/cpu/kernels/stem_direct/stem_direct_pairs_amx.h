@@ -14,10 +14,10 @@
  * so that the tiles of all three r of a row of a are tiles of neighbouring rows
  * of dz. The taps s need a three times, with the pairs of columns x and x + s.
  */
-#ifndef BACKENDS_CPU_KERNELS_STEM_STEM_DIRECT_PAIRS_AMX_H
-#define BACKENDS_CPU_KERNELS_STEM_STEM_DIRECT_PAIRS_AMX_H
+#ifndef BACKENDS_CPU_KERNELS_STEM_DIRECT_STEM_DIRECT_PAIRS_AMX_H
+#define BACKENDS_CPU_KERNELS_STEM_DIRECT_STEM_DIRECT_PAIRS_AMX_H
 
-#include "backends/cpu/kernels/stem/stem_direct_amx.h"
+#include "backends/cpu/kernels/stem_direct/stem_direct_amx.h"
 
 #ifdef __AMX_BF16__
 

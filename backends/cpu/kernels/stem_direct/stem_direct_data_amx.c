@@ -19,7 +19,7 @@
  * while tiles multiply; dz is stored in the second cache, a line in some four
  * cycles.
  */
-#include "backends/cpu/kernels/stem/stem_direct_data_amx.h"
+#include "backends/cpu/kernels/stem_direct/stem_direct_data_amx.h"
 
 #include <string.h>
 

@@ -15,9 +15,9 @@
  * few of dz are not 0, and 26 with numbers of full length, as tiles slow the
  * clock.
  */
-#include "backends/cpu/kernels/stem/stem_direct_pairs_amx.h"
+#include "backends/cpu/kernels/stem_direct/stem_direct_pairs_amx.h"
 #include "backends/cpu/kernels/simd/scratch.h"
-#include "backends/cpu/kernels/stem/stem_direct_unpool_amx.h"
+#include "backends/cpu/kernels/stem_direct/stem_direct_unpool_amx.h"
 
 #define SQUARE (AMX_ROWS * AMX_COLUMNS)
 #define COLUMN (STEM_SIDE * SQUARE) /* floats of the sums of taps r */

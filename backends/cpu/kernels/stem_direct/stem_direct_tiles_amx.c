@@ -2,7 +2,7 @@
  * The second convolution's weights for the stem's direct convolutions, rounded
  * to bf16, as tiles A[outputs / 32][middle / 32][9][2][16 outputs][32 planes].
  */
-#include "backends/cpu/kernels/stem/stem_direct_forward_amx.h"
+#include "backends/cpu/kernels/stem_direct/stem_direct_forward_amx.h"
 
 /* The last block of outputs is padded. */
 static size_t tiles_size(const struct stem_shape *shape)

@@ -14,10 +14,10 @@
  *
  * at y = 2 row + t: they are there as a row of B.
  */
-#ifndef BACKENDS_CPU_KERNELS_STEM_STEM_DIRECT_FORWARD_AMX_H
-#define BACKENDS_CPU_KERNELS_STEM_STEM_DIRECT_FORWARD_AMX_H
+#ifndef BACKENDS_CPU_KERNELS_STEM_DIRECT_STEM_DIRECT_FORWARD_AMX_H
+#define BACKENDS_CPU_KERNELS_STEM_DIRECT_STEM_DIRECT_FORWARD_AMX_H
 
-#include "backends/cpu/kernels/stem/stem_direct_amx.h"
+#include "backends/cpu/kernels/stem_direct/stem_direct_amx.h"
 
 #ifdef __AMX_BF16__
 
