@@ -84,12 +84,12 @@ LIBS = $(PKG_LIBS) -lcsv -lm
 
 SOURCES := $(filter-out backends/mpi/%,$(wildcard models/*.c backends/*/*.c \
 	backends/cpu/solvers/*.c backends/opencl/*/*.c backends/opencl/*/*/*.c \
-	bench/*.c bench/*/*.c))
+	bench/*.c bench/*/*.c bench/*/*/*.c))
 OBJECTS := $(SOURCES:%.c=$O/%.o)
 KERNELS := $(wildcard backends/opencl/kernels/*.cl \
 	backends/opencl/kernels/*/*.cl)
 TEMPLATES := $(wildcard bench/commands/bench.*)
-STYLES := $(wildcard bench/report/*.css)
+STYLES := $(wildcard bench/report/pictures/*.css)
 SCRIPTS := $(wildcard plot/*.gp)
 
 include $(wildcard backends/cpu/kernels/isa.mk)
@@ -160,8 +160,8 @@ $O/backends/opencl/program/source.o: $B/kernels/files.h
 $O/backends/opencl/program/source.o: DEFINES = -I$B
 $O/bench/commands/page.o: $(TEMPLATES:bench/%=$B/%.h)
 $O/bench/commands/page.o: DEFINES = -I$B
-$O/bench/report/plot_report.o: $(STYLES:bench/%=$B/%.h)
-$O/bench/report/plot.o: $(SCRIPTS:%=$B/%.h)
+$O/bench/report/pictures/plot_report.o: $(STYLES:bench/%=$B/%.h)
+$O/bench/report/pictures/plot.o: $(SCRIPTS:%=$B/%.h)
 $(filter $O/bench/report/%,$(OBJECTS)): DEFINES = -I$B
 
 # What a program says of itself is compiled anew when it changes.

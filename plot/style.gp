@@ -3,7 +3,7 @@
 # is ever part of a script. Labels come from the data, and those of their signs
 # that are not plain are private characters that bench turns back.
 #
-# Colours are those of the table in bench/report/plot_svg.c, which has their
+# Colours are those of the table in bench/report/pictures/plot_svg.c, which has their
 # dark ones.
 set encoding utf8
 set datafile separator comma

@@ -10,7 +10,7 @@
 #include "bench/data/folder.h"
 #include "bench/plan/plan.h"
 #include "bench/record/campaign.h"
-#include "bench/report/plot.h"
+#include "bench/report/pictures/plot.h"
 #include "bench/system/file_id.h"
 #include "bench/system/memory.h"
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "bench/gate/verdict.h"
-#include "bench/report/plot.h"
+#include "bench/report/pictures/plot.h"
 #include "bench/system/command_line.h"
 #include "bench/system/file.h"
 #include "bench/system/interrupt.h"

@@ -6,7 +6,7 @@
 
 #include "bench/record/csv.h"
 #include "bench/record/rows_by_run.h"
-#include "bench/report/plot.h"
+#include "bench/report/pictures/plot.h"
 #include "bench/report/scale.h"
 #include "bench/report/table_view.h"
 #include "bench/system/file.h"

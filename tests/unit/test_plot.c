@@ -1,7 +1,7 @@
 /* What gnuplot may see of a text, and what becomes of what it drew. */
-#include "bench/report/plot.h"
+#include "bench/report/pictures/plot.h"
 
-#include "bench/report/plot_svg.h"
+#include "bench/report/pictures/plot_svg.h"
 #include "tests/cmocka.h"
 #include "tests/unit/rows.h"
 

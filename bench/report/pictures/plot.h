@@ -6,18 +6,18 @@
  * gnuplot runs commands in the texts of its scripts, and interprets some
  * characters of its data. Therefore no name or label is part of a script or a
  * command line. In the data, plot_encode() replaces all but harmless characters
- * by private ones of Unicode. bench/report/plot_svg.c restores them, escaped,
+ * by private ones of Unicode. plot_svg.c restores them, escaped,
  * in the drawing.
  */
-#ifndef BENCH_REPORT_PLOT_H
-#define BENCH_REPORT_PLOT_H
+#ifndef BENCH_REPORT_PICTURES_PLOT_H
+#define BENCH_REPORT_PICTURES_PLOT_H
 
 #include <stdio.h>
 
 #include "backends/contract/error.h"
 #include "bench/record/result.h"
 #include "bench/record/rows_by_run.h"
-#include "bench/report/plot_svg.h"
+#include "bench/report/pictures/plot_svg.h"
 #include "bench/report/table_format.h"
 
 enum {

@@ -4,8 +4,8 @@
  * light or dark mode. Identifiers get the picture's name as a prefix; labels
  * are restored and escaped; empty elements are left out.
  */
-#ifndef BENCH_REPORT_PLOT_SVG_H
-#define BENCH_REPORT_PLOT_SVG_H
+#ifndef BENCH_REPORT_PICTURES_PLOT_SVG_H
+#define BENCH_REPORT_PICTURES_PLOT_SVG_H
 
 #include <stddef.h>
 #include <stdio.h>

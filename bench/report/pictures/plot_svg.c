@@ -1,4 +1,4 @@
-#include "bench/report/plot_svg.h"
+#include "bench/report/pictures/plot_svg.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -93,7 +93,7 @@ static const char *print_colour(FILE *out, const char *text)
 	return text;
 }
 
-/* Prints a character that bench/report/plot.c replaced, and returns its end;
+/* Prints a character that plot.c replaced, and returns its end;
  * NULL for other text. */
 static const char *print_private(FILE *out, const char *text)
 {

@@ -1,5 +1,5 @@
 /* report.html: tables, pictures, machine, and how to measure it again. */
-#include "bench/report/plot.h"
+#include "bench/report/pictures/plot.h"
 
 #include <limits.h>
 #include <math.h>
@@ -16,9 +16,9 @@
 #include "bench/system/text.h"
 #include "models/model.h"
 
-/* Made from bench/report/report.css, one string a line. */
+/* Made from bench/report/pictures/report.css, one string a line. */
 static const char *const style_lines[] = {
-#include "report/report.css.h"
+#include "report/pictures/report.css.h"
 	NULL
 };
 

@@ -1,4 +1,4 @@
-#include "bench/report/plot.h"
+#include "bench/report/pictures/plot.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "bench/report/plot.h"
+#include "bench/report/pictures/plot.h"
 
 #include <ctype.h>
 #include <math.h>
