@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "bench/data/dataset_files.h"
-#include "bench/data/image.h"
+#include "bench/data/images/image.h"
 #include "bench/data/targets.h"
 #include "bench/system/command_line.h"
 #include "bench/system/hash.h"

@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "backends/contract/error.h"
-#include "bench/data/resize.h"
+#include "bench/data/images/resize.h"
 
 #define SCENE_IMAGES 4
 #define SCENE_SIDE 128

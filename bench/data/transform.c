@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/data/image.h"
-#include "bench/data/resize.h"
+#include "bench/data/images/image.h"
+#include "bench/data/images/resize.h"
 
 #define BYTE_VALUES 256
 

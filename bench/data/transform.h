@@ -1,14 +1,13 @@
 /*
- * Converts a data set's images to a model's inputs: resizes them
- * (bench/data/resize.h), copies a single channel to all, and scales the values.
- * Images in files are cropped (bench/data/crop.h) and get the model's number of
- * channels.
+ * Converts a data set's images to a model's inputs: resizes them (resize.h),
+ * copies a single channel to all, and scales the values. Images in files are
+ * cropped (crop.h) and get the model's number of channels.
  */
 #ifndef BENCH_DATA_TRANSFORM_H
 #define BENCH_DATA_TRANSFORM_H
 
-#include "bench/data/crop.h"
 #include "bench/data/dataset.h"
+#include "bench/data/images/crop.h"
 
 /* Belongs to one data set and model, which outlive it. Only one thread at a
  * time may use it. */

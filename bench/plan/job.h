@@ -7,7 +7,7 @@
 
 #include "backends/contract/backend.h"
 #include "bench/data/dataset.h"
-#include "bench/data/weights.h"
+#include "bench/data/weights/weights.h"
 #include "bench/plan/slowdown.h"
 
 /* A planned run. It does not change while the run is executed. */

@@ -2,9 +2,9 @@
  * Image files. The first byte chooses whether the image becomes grey, and draws
  * the part of it that is resized; the rest is the file.
  */
-#include "bench/data/image.h"
+#include "bench/data/images/image.h"
 
-#include "bench/data/crop.h"
+#include "bench/data/images/crop.h"
 #include "tests/fuzz/fuzz.h"
 
 const char fuzz_corpus[] = "image";

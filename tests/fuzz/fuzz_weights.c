@@ -3,9 +3,9 @@
  * the file, or a header whose length is put in front and zeros behind it as
  * data. What was read is written again and must read the same.
  */
-#include "bench/data/weights.h"
+#include "bench/data/weights/weights.h"
 
-#include "bench/data/safetensors.h"
+#include "bench/data/weights/safetensors.h"
 #include "tests/fuzz/fuzz.h"
 
 const char fuzz_corpus[] = "weights";

@@ -3,7 +3,7 @@
  * "WIDTH HEIGHT CHANNELS" with the pixels after it, or "-" and why there are
  * none.
  */
-#include "bench/data/image.h"
+#include "bench/data/images/image.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Boxes of images: those of tests/images/make_images.py. */
-#include "bench/data/crop.h"
+#include "bench/data/images/crop.h"
 #include "tests/cmocka.h"
 
 static void boxes_are_drawn_as_by_torchvision(void **state)

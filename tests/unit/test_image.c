@@ -1,5 +1,5 @@
 /* Image files: those of tests/images as Pillow decodes them, and bad ones. */
-#include "bench/data/image.h"
+#include "bench/data/images/image.h"
 
 #include <zlib.h>
 

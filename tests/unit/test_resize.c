@@ -1,5 +1,5 @@
 /* A part of a resized image is what it is in the whole one. */
-#include "bench/data/resize.h"
+#include "bench/data/images/resize.h"
 #include "tests/cmocka.h"
 
 #define ROOM 4096 /* bytes of an image, before and after */

@@ -4,7 +4,7 @@
 
 #include <zlib.h>
 
-#include "bench/data/image.h"
+#include "bench/data/images/image.h"
 #include "tests/cmocka.h"
 
 #define GOLDEN "tests/golden/resize.csv"

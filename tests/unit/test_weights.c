@@ -1,9 +1,9 @@
 /* Weights: what is written reads the same; each wrong file is told in words. */
-#include "bench/data/weights.h"
+#include "bench/data/weights/weights.h"
 
 #include <unistd.h>
 
-#include "bench/data/safetensors.h"
+#include "bench/data/weights/safetensors.h"
 #include "tests/unit/weights_sample.h"
 
 static char prefix[WEIGHTS_PREFIX]; /* of the names that were read last */

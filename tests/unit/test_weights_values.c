@@ -1,6 +1,6 @@
 /* Values of weights: each type becomes what PyTorch makes of it; what is not
  * finite is named. */
-#include "bench/data/weights.h"
+#include "bench/data/weights/weights.h"
 
 #include "tests/unit/weights_sample.h"
 

@@ -4,7 +4,7 @@
 
 #include <float.h>
 
-#include "bench/data/weights.h"
+#include "bench/data/weights/weights.h"
 #include "tests/cmocka.h"
 #include "tests/unit/folder.h"
 

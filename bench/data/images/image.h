@@ -11,8 +11,8 @@
  * warning. tests/images/compare tests this with folders of images. An ancillary
  * chunk of a PNG is refused for its CRC only, not for its content.
  */
-#ifndef BENCH_DATA_IMAGE_H
-#define BENCH_DATA_IMAGE_H
+#ifndef BENCH_DATA_IMAGES_IMAGE_H
+#define BENCH_DATA_IMAGES_IMAGE_H
 
 #include <stddef.h>
 #include <stdint.h>

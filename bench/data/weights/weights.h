@@ -1,14 +1,14 @@
 /*
  * Trained parameters in a file that PyTorch reads and writes: parameters and
  * running statistics under the names of its state_dict(), in safetensors
- * (bench/data/safetensors.h).
+ * (bench/data/weights/safetensors.h).
  *
  * A linear layer's weight is [outputs, inputs], a convolution's [outputs,
  * inputs, rows, columns]; all others have a value per channel or unit. Batch
  * norm also counts its batches in one I64, num_batches_tracked.
  */
-#ifndef BENCH_DATA_WEIGHTS_H
-#define BENCH_DATA_WEIGHTS_H
+#ifndef BENCH_DATA_WEIGHTS_WEIGHTS_H
+#define BENCH_DATA_WEIGHTS_WEIGHTS_H
 
 #include <stdint.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "bench/data/image.h"
+#include "bench/data/images/image.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bench/data/image_format.h"
+#include "bench/data/images/image_format.h"
 
 #define MOST_BYTES (1L << 30) /* of a file */
 #define REMEDY "replace or remove the file"

@@ -1,4 +1,4 @@
-#include "bench/data/crop.h"
+#include "bench/data/images/crop.h"
 
 #include <math.h>
 

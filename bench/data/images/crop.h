@@ -11,12 +11,12 @@
  * first word of try 10 is less than 2^31. No layer has that number, so that
  * dropout uses other words.
  */
-#ifndef BENCH_DATA_CROP_H
-#define BENCH_DATA_CROP_H
+#ifndef BENCH_DATA_IMAGES_CROP_H
+#define BENCH_DATA_IMAGES_CROP_H
 
 #include <stdint.h>
 
-#include "bench/data/resize.h"
+#include "bench/data/images/resize.h"
 
 struct crop_key {
 	unsigned long long seed;

@@ -4,8 +4,8 @@
  * columns, and rounds both to bytes. An output is a mean of inputs less than a
  * pixel of the larger image away, weighted by distance, in 22-bit fixed point.
  */
-#ifndef BENCH_DATA_RESIZE_H
-#define BENCH_DATA_RESIZE_H
+#ifndef BENCH_DATA_IMAGES_RESIZE_H
+#define BENCH_DATA_IMAGES_RESIZE_H
 
 #include <stddef.h>
 #include <stdint.h>

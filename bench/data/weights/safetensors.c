@@ -1,4 +1,4 @@
-#include "bench/data/safetensors.h"
+#include "bench/data/weights/safetensors.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* By libjpeg-turbo, with the settings of Pillow: its accurate integer DCT and
  * smooth upsampling of colours. */
-#include "bench/data/image_format.h"
+#include "bench/data/images/image_format.h"
 
 #include <setjmp.h>
 #include <stdio.h>

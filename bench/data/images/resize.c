@@ -1,4 +1,4 @@
-#include "bench/data/resize.h"
+#include "bench/data/images/resize.h"
 
 #include <math.h>
 #include <stdlib.h>

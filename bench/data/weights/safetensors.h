@@ -12,8 +12,8 @@
  * size of the file before it is used. Memory of jansson is limited by the
  * header's bytes and by SAFETENSORS_MOST_VALUES.
  */
-#ifndef BENCH_DATA_SAFETENSORS_H
-#define BENCH_DATA_SAFETENSORS_H
+#ifndef BENCH_DATA_WEIGHTS_SAFETENSORS_H
+#define BENCH_DATA_WEIGHTS_SAFETENSORS_H
 
 #include <stdio.h>
 

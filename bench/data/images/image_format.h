@@ -1,8 +1,8 @@
 /* The two decoders, for image_file.c. */
-#ifndef BENCH_DATA_IMAGE_FORMAT_H
-#define BENCH_DATA_IMAGE_FORMAT_H
+#ifndef BENCH_DATA_IMAGES_IMAGE_FORMAT_H
+#define BENCH_DATA_IMAGES_IMAGE_FORMAT_H
 
-#include "bench/data/image.h"
+#include "bench/data/images/image.h"
 
 /* After a failure image may have pixels, which the caller frees. */
 typedef int image_decoder(const struct image_file *file, struct image *image,

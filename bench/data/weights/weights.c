@@ -1,12 +1,12 @@
-#include "bench/data/weights.h"
+#include "bench/data/weights/weights.h"
 
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/data/safetensors.h"
-#include "bench/data/safetensors_value.h"
+#include "bench/data/weights/safetensors.h"
+#include "bench/data/weights/safetensors_value.h"
 #include "bench/system/file.h"
 #include "bench/system/text.h"
 

@@ -1,4 +1,4 @@
-#include "bench/data/safetensors_value.h"
+#include "bench/data/weights/safetensors_value.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /* Converts a value of safetensors as PyTorch does. bytes are little endian,
  * safetensors_type_size() of them. */
-#ifndef BENCH_DATA_SAFETENSORS_VALUE_H
-#define BENCH_DATA_SAFETENSORS_VALUE_H
+#ifndef BENCH_DATA_WEIGHTS_SAFETENSORS_VALUE_H
+#define BENCH_DATA_WEIGHTS_SAFETENSORS_VALUE_H
 
 #include <stdint.h>
 
-#include "bench/data/safetensors.h"
+#include "bench/data/weights/safetensors.h"
 
 /* Returns the nearest float; infinite if the value is beyond a float. */
 float safetensor_float(enum safetensors_type type, const uint8_t *bytes);

@@ -1,5 +1,5 @@
 /* By libpng. */
-#include "bench/data/image_format.h"
+#include "bench/data/images/image_format.h"
 
 #include <ctype.h>
 #include <setjmp.h>
