@@ -1,9 +1,10 @@
 /*
- * Two ways of computing on a device, and how each splits the work.
+ * The two classes of devices: each has its own kernels and splits the work in
+ * its own way.
  *
- * The cpu class has one work-item in a work-group, which computes with vectors
- * and never waits. The gpu class has work-groups whose items fill tiles in
- * local memory together; it multiplies everything, in few launches.
+ * The cpu class has one work-item per work-group, which computes with vectors
+ * and never waits. The items of the gpu class fill tiles in local memory
+ * together; it multiplies everything, in few launches.
  */
 #ifndef BACKENDS_OPENCL_DEVICE_CLASS_H
 #define BACKENDS_OPENCL_DEVICE_CLASS_H
@@ -16,44 +17,44 @@ struct opencl_program; /* program/program.h */
 struct pass;	       /* program/pass.h */
 struct solver;	       /* contract/plan.h */
 
-/* Local memory that a work-group of any kernel has at most, in bytes. */
+/* The most local memory that a work-group of any kernel uses, in bytes. */
 #define LOCAL_BYTES (32 * 1024)
 
-/* How the kernels of a class split the work: the names of their macros. */
+/* How the kernels of a class split the work: values of their macros. */
 struct tiling {
-	int items;   /* of a work-group */
-	int updated; /* parameters of a work-group of the optimizer */
-	int groups;  /* that a layer of any kind should have at least */
-	/* The cpu class knows no more than these. */
+	int items;   /* per work-group */
+	int updated; /* parameters per work-group of the optimizer */
+	int groups;  /* work-groups that a layer should have at least */
+	/* The rest is of the gpu class alone; 0 in the cpu class. */
 	int rows, columns; /* of a tile of sums, at most */
-	int deep, linear_deep; /* factors of these in local memory at once */
-	int factor_columns, span; /* of a tile of a convolution's weights:
-				     columns, and positions at once */
-	int splits; /* parts of a sum over samples, at most */
-	int chunk;  /* inputs of a part of a linear layer's sums, about */
-	int head_split; /* items for an output of the last layer */
-	int reduced;	/* parameters of a work-group that sums up parts */
-	int least_depth; /* factors of a part of a product, about */
+	int deep, linear_deep; /* depth of a tile of factors in local memory */
+	int factor_columns, span; /* columns of a tile of a convolution's
+				     weight gradient, and positions at once */
+	int splits; /* most parts of a sum over samples */
+	int chunk;  /* inputs per part of a linear layer's sums, about */
+	int head_split; /* items per output of the last layer */
+	int reduced;	/* parameters per work-group that sums up parts */
+	int least_depth; /* factors per part of a product, about */
 };
 
 struct device_class {
-	const char *name; /* of --device-class */
-	cl_device_type types; /* devices that it is for by default */
+	const char *name; /* value of --device-class */
+	cl_device_type types; /* devices that get this class by default */
 	struct tiling tiling;
-	const struct solver *const *solvers; /* the most special first */
+	const struct solver *const *solvers; /* most specialized first */
 	int solver_count;
-	/* Kernels that belong to no step, for the whole program. */
+	/* Builds the kernels that belong to no step. */
 	int (*build)(struct opencl_program *program, struct error *err);
-	/* Memory, or launches, of a pass that come before those of steps. */
+	/* Makes the memory and launches of a pass that come before the steps. */
 	int (*begin)(struct opencl_program *program, struct pass *pass,
 		     struct error *err);
-	/* Whether what ends a training step sums up its outcomes as well. */
+	/* 1: gradient and train sum up the outcomes of the batch as well. */
 	int ends_with_score;
-	/* Once both passes are made, unless it is NULL. */
+	/* Called when both passes are made; or NULL. */
 	int (*end)(struct opencl_program *program, struct error *err);
-	/* Behind the launches of the training pass: completes the gradient,
-	 * and alternatively updates all parameters as well. NULL: nothing is
-	 * left to be done, and the update is one of its own. */
+	/* Run after the launches of the training pass. gradient completes the
+	 * gradient; train completes it and updates all parameters. NULL: the
+	 * gradient is complete, and the update is a launch of its own. */
 	int (*gradient)(struct opencl_program *program, struct error *err);
 	int (*train)(struct opencl_program *program,
 		     const struct update *update, struct error *err);

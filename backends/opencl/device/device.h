@@ -11,13 +11,13 @@ extern const struct backend opencl_backend;
 struct opencl_device {
 	struct device base;
 	struct candidate chosen;
-	int parts; /* ranks that share its memory; above 1 this is a
+	int parts; /* ranks that share its memory; above 1: this is a
 		      sub-device */
-	long cached; /* compiled kernels when it was opened; -1: not known */
+	long cached; /* cached kernels when it was opened; -1: not known */
 	const struct device_class *class;
 	cl_context context;
 	int width;     /* floats of a vector in the kernels */
-	int registers; /* vectors that a tile of sums may have */
+	int registers; /* most vectors of a tile of sums */
 	const char *math_options;
 };
 

@@ -1,4 +1,4 @@
-/* Codes of OpenCL, and the errors that they become. */
+/* Turns status codes of OpenCL into errors. */
 #ifndef BACKENDS_OPENCL_DEVICE_STATUS_H
 #define BACKENDS_OPENCL_DEVICE_STATUS_H
 
@@ -10,10 +10,11 @@
 #define COUNT(array) (int)(sizeof(array) / sizeof((array)[0]))
 
 const char *status_name(cl_int status);
-/* ERROR_FAILED, with the name of the call; always -1. */
+/* Sets ERROR_FAILED, which names the call; returns -1. */
 int status_fail(struct error *err, const char *call, cl_int status);
-/* The same for a call that allocates memory, at once or, as some drivers do,
- * when that is first used: sets err->memory if there was none left. */
+/* Does the same for a call that may allocate memory, at once or, with some
+ * drivers, when the memory is first used. Sets err->memory if there was none
+ * left. */
 int allocation_fail(struct error *err, cl_int status, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

@@ -1,4 +1,4 @@
-/* From a model to a program of an OpenCL device, and back to nothing. */
+/* Compiles a model to a program of an OpenCL device, and frees it. */
 #ifndef BACKENDS_OPENCL_PROGRAM_COMPILE_H
 #define BACKENDS_OPENCL_PROGRAM_COMPILE_H
 

@@ -1,4 +1,4 @@
-/* What the last gradient decided, read from what its steps have left. */
+/* Reads the decisions of the last gradient from the memory of its steps. */
 #ifndef BACKENDS_OPENCL_PROGRAM_DECISIONS_H
 #define BACKENDS_OPENCL_PROGRAM_DECISIONS_H
 

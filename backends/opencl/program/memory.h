@@ -1,22 +1,22 @@
-/* Buffers of a program, zeroed, which are released with it. */
+/* Buffers of a program: zeroed, and released with it. */
 #ifndef BACKENDS_OPENCL_PROGRAM_MEMORY_H
 #define BACKENDS_OPENCL_PROGRAM_MEMORY_H
 
 #include "backends/opencl/program/queue.h"
 
-/* Where it is only counted, *memory stays. */
+/* If queue->counts, adds to counted_bytes and leaves *memory. */
 int memory_make(struct queue *queue, size_t bytes, cl_mem *memory,
 		struct error *err);
-/* In the options' memory, if there is any, which others read while the buffer
- * is mapped. */
+/* Makes the buffer in options.memory, if there is any. Other ranks read it
+ * while it is mapped. */
 int memory_make_shared(struct queue *queue, size_t bytes, cl_mem *memory,
 		       struct error *err);
 
-/* Makes those that are wanted, of a pass: if memory runs out, err advises a
+/* Makes the requested buffers of a pass. If memory runs out, err advises a
  * smaller batch. */
 struct request {
 	cl_mem *memory;
-	int wanted;
+	int wanted; /* 0: not made */
 	size_t bytes;
 };
 int memory_make_all(struct queue *queue, const struct request *requests,
@@ -24,15 +24,16 @@ int memory_make_all(struct queue *queue, const struct request *requests,
 
 int memory_clear(struct queue *queue, cl_mem memory, size_t bytes,
 		 struct error *err);
-/* Both wait for what comes before, and until the bytes are copied. */
+/* Both wait for earlier commands, and until the bytes are copied. */
 int memory_fetch(struct queue *queue, cl_mem memory, size_t bytes, void *to,
 		 struct error *err);
 int memory_write(struct queue *queue, cl_mem memory, size_t bytes,
 		 const void *from, struct error *err);
-/* As memory_fetch(), to what is to be freed; NULL on failure. */
+/* Returns a copy of the bytes for free(), as by memory_fetch(); NULL on
+ * failure. */
 void *memory_copy(struct queue *queue, cl_mem memory, size_t bytes,
 		  struct error *err);
-/* All but the oldest `kept` of them. */
+/* Releases all but the oldest `kept` buffers. */
 void memory_release(struct queue *queue, int kept);
 
 #endif

@@ -1,4 +1,4 @@
-/* What the parts of an iteration are, whose times queue.h reports. */
+/* Lists the parts of an iteration, whose times queue.h reports. */
 #ifndef BACKENDS_OPENCL_PROGRAM_PROFILE_H
 #define BACKENDS_OPENCL_PROGRAM_PROFILE_H
 

@@ -1,7 +1,7 @@
 /*
- * What a program gives its device to do, in order: kernels and transfers, the
- * buffers that they work on, and the times that the device itself takes of
- * them. The host gives it all of a step at once and only waits for the last.
+ * The commands of a program, which the device runs in order: kernels and
+ * transfers, their buffers, and the times that the device measures. The host
+ * enqueues all commands of a step and waits for the last only.
  */
 #ifndef BACKENDS_OPENCL_PROGRAM_QUEUE_H
 #define BACKENDS_OPENCL_PROGRAM_QUEUE_H
@@ -12,9 +12,8 @@
 #define MEMORIES_OF_STEP 16
 
 /*
- * The commands that are timed: launches of the training pass by their place in
- * it, as many as a profile has room for, and what is around them. A launch that
- * is none of these has PART_NONE, 0.
+ * The timed commands: launches of the training pass by their index, as far as a
+ * profile has room, and the commands around them. PART_NONE: not timed.
  */
 enum command {
 	PART_NONE,
@@ -33,28 +32,28 @@ struct queue {
 	cl_command_queue commands;
 	cl_mem memories[2 * MODEL_MAX_LAYERS * MEMORIES_OF_STEP];
 	int memory_count;
-	int own_memories; /* of these, those that it was compiled with */
-	int counts; /* memory is not made, but counted: in counted_bytes */
+	int own_memories; /* the number made by compile */
+	int counts; /* 1: memory is counted in counted_bytes, not made */
 	double counted_bytes;
-	cl_event events[PROFILE_MOST_PARTS]; /* of parts not reported yet */
-	int timed; /* whether commands take times */
+	cl_event events[PROFILE_MOST_PARTS]; /* of parts to be reported */
+	int timed; /* 1: the device measures times */
 };
 
 const struct opencl_device *queue_device(const struct queue *queue);
-/* Of a program whose device is set. */
+/* Opens the queue of a program whose device is set. */
 int queue_open(struct queue *queue, struct program *program,
 	       struct error *err);
 void queue_close(struct queue *queue);
 
-/* The commands, to give them one kernel or transfer, which is counted. */
+/* Returns the command queue for one kernel or transfer, and counts it. */
 cl_command_queue queue_next(struct queue *queue);
 int queue_flush(const struct queue *queue, struct error *err);
 
-/* Before a step: from when there is an observer on, times are taken. */
+/* Turns timing on once the program has an observer. Call it before a step. */
 int queue_time(struct queue *queue, struct error *err);
-/* Where the event of a command goes; NULL without an observer. */
+/* Returns where to store the event of a command; NULL without an observer. */
 cl_event *queue_event(struct queue *queue, int part);
-/* Once all commands so far are done: reports their times to the observer. */
+/* Reports times to the observer. All commands so far must have ended. */
 int queue_report(struct queue *queue, struct error *err);
 
 #endif

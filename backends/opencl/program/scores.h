@@ -1,25 +1,26 @@
 /*
- * Scores of batches, which a pass leaves on the device slot by slot, and how
- * far the device may run ahead of the host.
+ * Scores of batches, which a pass stores on the device slot by slot. The host
+ * may be ahead of the device by a number of batches.
  */
 #ifndef BACKENDS_OPENCL_PROGRAM_SCORES_H
 #define BACKENDS_OPENCL_PROGRAM_SCORES_H
 
 #include "backends/opencl/program/program.h"
 
-/* Appends to a pass the launch that leaves a batch's score in its slot. */
+/* Appends the launch that stores a batch's score in its slot. */
 int score_make(struct opencl_program *program, struct pass *pass, int slots,
 	       struct error *err);
-/* The first slots come to the host, waited for; and one is added to score. */
+/* Waits for the first slots and copies them to the host. */
 int score_read(struct opencl_program *program, struct pass *pass, int slots,
 	       struct error *err);
+/* Adds a slot that has been read to score. */
 void slot_add(const struct pass *pass, int slot, struct score *score);
-/* Makes the slot that of an empty batch. */
+/* Sets the slot to the score of an empty batch. */
 int slot_clear(struct opencl_program *program, const struct pass *pass,
 	       struct error *err);
 
-/* Before each gradient: chooses its slot, and waits where the device is too
- * far behind. */
+/* Chooses the slot of the next gradient. If the host is too far ahead, waits
+ * for the device. */
 int ahead_begin(struct opencl_program *program, struct error *err);
 void ahead_release(struct opencl_program *program);
 /* A slot of the backend. */

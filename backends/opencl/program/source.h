@@ -1,4 +1,4 @@
-/* Kernels' files, and programs built from them. */
+/* The files of kernels, and the programs built from them. */
 #ifndef BACKENDS_OPENCL_PROGRAM_SOURCE_H
 #define BACKENDS_OPENCL_PROGRAM_SOURCE_H
 
@@ -15,7 +15,7 @@ enum source {
 	SOURCE_GPU_SUMS,
 	SOURCE_GENERIC,
 	SOURCE_TILES,
-	SOURCE_TILES7, /* by seven points a side */
+	SOURCE_TILES7, /* seven points per side */
 	SOURCE_GPU_GENERIC
 };
 
