@@ -264,7 +264,7 @@ int candidates_none(struct error *err)
 		return error_set(err, ERROR_MISSING,
 				 "no OpenCL platform is found in the path "
 				 "that OCL_ICD_VENDORS is set to, '%.60s'; "
-				 "unset it to find those that are installed, "
+				 "unset it to find the installed platforms, "
 				 "such as pocl-opencl-icd", vendors);
 	return error_set(err, ERROR_MISSING,
 			 "no OpenCL platform is installed: install "

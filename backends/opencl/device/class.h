@@ -45,7 +45,7 @@ struct device_class {
 	int solver_count;
 	/* Builds the kernels that belong to no step. */
 	int (*build)(struct opencl_program *program, struct error *err);
-	/* Makes the memory and launches of a pass that come before the steps. */
+	/* Makes memory and launches of a pass that come before the steps. */
 	int (*begin)(struct opencl_program *program, struct pass *pass,
 		     struct error *err);
 	/* 1: gradient and train sum up the outcomes of the batch as well. */

@@ -11,19 +11,19 @@
 
 #define MOST_WAYS 8
 
-/* Ways in which drivers split devices, the better one first: with the second
- * there may be more parts than are wanted. */
+/* Properties with which drivers split devices, the better one first: the second
+ * may make more parts than requested. */
 static const cl_device_partition_property ways[] = {
 	CL_DEVICE_PARTITION_BY_COUNTS,
 	CL_DEVICE_PARTITION_EQUALLY,
 };
 
-/* The best of those that the device knows, or 0. */
+/* Returns the best property that the device supports, or 0. */
 static cl_device_partition_property way_of(cl_device_id device)
 {
 	cl_device_partition_property known[MOST_WAYS] = { 0 };
 
-	/* A driver of OpenCL 1.1 does not know the question. */
+	/* A driver of OpenCL 1.1 does not support the query. */
 	if (clGetDeviceInfo(device, CL_DEVICE_PARTITION_PROPERTIES,
 			    sizeof(known), known, NULL))
 		return 0;

@@ -26,8 +26,8 @@ static int entry_is_vendor(const struct dirent *entry)
 	return is_vendor(entry->d_name);
 }
 
-/* Fills candidate and returns 1 if the library cannot be loaded; name is that
- * of what names it. */
+/* Fills candidate and returns 1 if the library cannot be loaded. name: the file
+ * or variable that names it. */
 static int library_fails(const char *library, const char *name,
 			 struct candidate *candidate)
 {

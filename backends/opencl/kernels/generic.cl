@@ -44,7 +44,7 @@ typedef vec loose __attribute__((aligned(4)));
 	(int i = get_group_id(0) * SPAN + get_local_id(0);                  \
 	 i < min((int)(get_group_id(0) + 1) * SPAN, size); i += ITEMS)
 
-/* The same in vectors of WIDE elements, the last of which may be shorter. */
+/* The same in vectors of WIDE elements; the last vector may be shorter. */
 #if SPAN % WIDE
 #error "a vector would be of two groups"
 #endif
@@ -194,8 +194,9 @@ kernel GROUP void choose(const int count, const int global_count,
 	}
 }
 
-/* Both ways of a dropout: what is kept grows, by a float of these bits, and
- * what is not is 0, even if it was NaN. A choice is that of `each` elements. */
+/* Dropout, forward or backward: a kept value grows by a float of these bits,
+ * and any other becomes 0, even a NaN. A choice is shared by `each` elements.
+ * */
 kernel GROUP void drop(const int count, global const float *restrict from,
 		       global const uchar *restrict keep,
 		       global float *restrict to, const int size,

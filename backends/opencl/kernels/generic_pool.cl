@@ -10,8 +10,8 @@ static inline int2 window_inside(int first, int window, int side)
 }
 
 /*
- * y = the window's maximum, the first one, a NaN above any; winners[n][i] is
- * its row * window + column. What lies beside the input never wins.
+ * y = the window's maximum, of equals the first; a NaN is above any number.
+ * winners[n][i] is its row * window + column. Padding never wins.
  */
 #if ITEMS == 1
 /* Elements of a row from `at` on, stride apart, of what there is from begin to
@@ -56,8 +56,8 @@ static inline void winners_store(ivec winner, global uchar *at, int lanes)
 		at[lane] = winners[lane];
 }
 
-/* Outputs from `out` on of a row of a plane, which has more of its sample
- * before and behind it: from begin to end. */
+/* Computes outputs from `out` on of a row of a plane. The plane's sample is
+ * from begin to end. */
 static inline void maxpool_row(global const float *plane, global float *y,
 			       global uchar *winners, int2 size, int2 outs,
 			       int row, int out, int window, int stride,

@@ -1,6 +1,6 @@
 /*
- * What recipes have, for devices of either class: losses and optimizers.
- * Formulas are those of models/model.h and models/recipe.h.
+ * Losses and optimizers, for devices of either class. models/model.h and
+ * models/recipe.h have the formulas.
  */
 
 /* The cpu class has vectors of floats here: vector.cl. */
@@ -27,8 +27,9 @@ kernel GROUP void loss(const int count, const int global_count,
 }
 
 /*
- * Item n: logits[n][classes], logits_sample apart, and targets[n][classes] as
- * loss.cl has it for classes. Binary cross-entropy, or squared errors.
+ * Item n: binary cross-entropy or squared errors of logits[n][classes], which
+ * are logits_sample apart, and targets[n][classes]. loss.cl has the loss of
+ * classes.
  */
 kernel void vector_loss(const int count, const int global_count,
 			global const float *restrict logits,
@@ -73,8 +74,8 @@ static inline FLOATS unless_least(FLOATS value)
 
 /*
  * v = rho v + (1 - rho) g^2, delta = sqrt(u + eps) / sqrt(v + eps) g,
- * u = rho u + (1 - rho) delta^2, p = p - lr delta; rest is 1 - rho. Of
- * parameter i and those behind it, as many as FLOATS has and `count` allows.
+ * u = rho u + (1 - rho) delta^2, p = p - lr delta; rest is 1 - rho. Updates
+ * parameters from i on, as many as FLOATS has, but none from count on.
  */
 static inline void adadelta_update(float lr, float rho, float rest, float eps,
 				   FLOATS g, size_t i, int count,

@@ -30,8 +30,8 @@ static int plan_make(struct plan *plan, const struct graph *graph,
 	const struct opencl_options all = { *options, width };
 	int first = 0;
 
-	/* What is rounded row by row is computed so, by the loss and those
-	 * behind it. */
+	/* Rounding row by row needs rows computed one by one: by the loss
+	 * solver and the solvers after it. */
 	while (precision_rounds(options->precision) &&
 	       class->solvers[first] != &loss_solver.base)
 		first++;
@@ -41,7 +41,7 @@ static int plan_make(struct plan *plan, const struct graph *graph,
 
 static int program_build(struct opencl_program *program, struct error *err)
 {
-	/* The driver's compiler has it to itself. */
+	/* The driver's compiler runs alone. */
 	cl_int status = clFinish(program->queue.commands);
 
 	if (status)
@@ -102,7 +102,7 @@ static int pass_allocate(struct opencl_program *program, struct pass *pass,
 	return 0;
 }
 
-/* Launches, and what they need besides; slots: batches that have scores. */
+/* Makes launches and their buffers. slots: number of batches with scores. */
 static int pass_make(struct opencl_program *program, struct pass *pass,
 		     int slots, struct error *err)
 {
@@ -195,7 +195,7 @@ static int program_warm(struct opencl_program *program, struct error *err)
 		goto out;
 	result = 0;
 out:
-	/* Nothing may still be reading the batch, whose score is not wanted. */
+	/* Commands may still read the batch, whose score is not needed. */
 	clFinish(program->queue.commands);
 	program->unfinished = program->count = 0;
 	free(images);
@@ -231,7 +231,7 @@ static void room_for(struct request *request, size_t floats)
 	request->wanted = request->bytes > 0;
 }
 
-/* What a step needs at once for a pass of so many samples. */
+/* Adds the scratch that a step needs for a pass of this number of samples. */
 static void room_at(struct opencl_program *program, int index, int samples,
 		    struct request *requests)
 {
@@ -283,8 +283,8 @@ static int arrays_make(struct opencl_program *program, int most,
 	       pass_allocate(program, &program->test, most, 0, err) ? -1 : 0;
 }
 
-/* Those of a program without a device, in which memory is counted alone.
- * Devices of the other class have memory of their own. */
+/* Counts the memory of a program without a device, of the cpu class. Devices of
+ * the gpu class have memory of their own. */
 double opencl_sample_bytes(const struct model *model,
 			   const struct program_options *options)
 {

@@ -25,9 +25,9 @@ struct cost {
 
 /*
  * A kernel with its arguments and its number of work-groups: `items` in each
- * dimension. A group has group_items items in the first dimension (0: 1). In the
- * dimension whose items are 0 there is a group per `samples` samples of the
- * batch, or of any other count given to launch_enqueue().
+ * dimension. A group has group_items items in the first dimension (0: 1). The
+ * dimension whose items are 0 has a group per `samples` samples of the batch,
+ * or of any other count given to launch_enqueue().
  */
 struct launch {
 	const char *name;

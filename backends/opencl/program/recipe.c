@@ -16,8 +16,8 @@ size_t target_bytes(const struct opencl_program *program)
 		       (size_t)model_classes(model) * sizeof(cl_float);
 }
 
-/* Forward and backward in one: the input gradient is NULL if it is not wanted.
- * An item for each sample. */
+/* Forward and backward in one, with an item per sample. The input gradient may
+ * be NULL. */
 static int loss_forward(struct opencl_program *program, struct pass *pass,
 			int index, struct error *err)
 {

@@ -67,9 +67,9 @@ void slot_add(const struct pass *pass, int slot, struct score *score)
 	score->count += (long)values[3];
 }
 
-/* A mark is put behind so many steps, and waited for when its place is needed
- * again: at most MARK_EVERY * (MARKS + 1) steps are on their way. An event is
- * waited for and not the queue, which goes on meanwhile. */
+/* A mark is enqueued after every MARK_EVERY steps. The host waits for it when
+ * its place is needed again, so that it is at most MARK_EVERY * (MARKS + 1)
+ * steps ahead. It waits for an event, so that the queue never runs empty. */
 #define MARK_EVERY 8
 
 static void mark_release(cl_event *mark)

@@ -105,8 +105,8 @@ void defines_add(struct defines *defines, const struct define *more, int count)
 		defines->list[defines->count++] = more[i];
 }
 
-/* Unlike oclgrind's device, which claims to be of every type, and whose
- * compiler does not know what FETCHES use. */
+/* Returns 0 for oclgrind's device too: it claims to be of every type, and its
+ * compiler lacks the function that FETCHES needs. */
 static int is_cpu_alone(cl_device_type type)
 {
 	return (type & CL_DEVICE_TYPE_CPU) && !(type & CL_DEVICE_TYPE_GPU);

@@ -138,9 +138,9 @@ int step_wants_dx(const struct opencl_program *program, int index)
 }
 
 /*
- * Here a layout meets another: what a step makes is planar, which all read,
- * unless its only reader wants channels last; then that is behind a step that
- * can write so, since its solver checks that.
+ * An output is planar, which all steps can read, unless its only reader needs
+ * channels last. That reader's solver has checked that this step can write
+ * them.
  */
 struct layout layout_output(const struct opencl_program *program, int index)
 {

@@ -11,9 +11,9 @@
  * element in POOL * POOL of z has a gradient, and none that was dropped or that
  * a ReLU stopped: they are listed first.
  *
- * Samples are dealt out to GROUPS groups, each of which makes its own sums;
- * conv_reduce adds them up, always in the same order. BROKEN is the number of
- * samples that the weights leave out.
+ * Samples are dealt out to GROUPS groups with sums of their own; conv_reduce
+ * adds these up, always in one order. BROKEN is the number of samples that the
+ * weight gradient leaves out.
  */
 #define FIRST_OF(group) ((int)((long)(group) * count / GROUPS))
 
@@ -48,8 +48,8 @@ kernel ONE_ITEM void conv_interleave(const int count,
 
 #define SUMMED 256 /* pixels whose sum is added as one */
 
-/* Adds pixels of one sample to the sums of an input channel's taps, and to
- * those of biases; x, out and dy are the sample's. */
+/* Adds pixels of one sample to the sums of an input channel's taps and of the
+ * biases; x, out and dy are the sample's. */
 static inline void pixels_add(int from, int to, global const float *x,
 			      global const float *out, global const float *dy,
 			      vec all[TAPS][TILE_DENSE], vec biases[TILE_DENSE])
@@ -167,7 +167,8 @@ static inline int windows_pack(int count, float *gradients, int *corners)
 #endif
 }
 
-/* Adds listed windows of one output to its sums; returns that of its bias. */
+/* Adds listed windows of one output to its sums. Returns the sum of its bias.
+ * */
 static inline float weights_add(int listed, const float *gradients,
 				const int *corners,
 				X_SPACE const float *x,

@@ -1,5 +1,5 @@
 /*
- * A convolution's way back by every position of its sums z; after
+ * The backward pass of a convolution over all positions of its sums z; after
  * conv_backward.cl, whose names it uses.
  *
  *   dz[n][o][r][c] = dy of the window that it won, grown, where that was kept
@@ -9,8 +9,8 @@
  *   dx[n][i][R][C] = sum over o, j, k of
  *                    dz[n][o][R - j][C - k] weight[o][i][j][k]
  *
- * dz is channels last, SUM_HEIGHT x SUM_WIDTH, with EDGE zeros around it and as
- * many more behind a row as whole tiles of dx need, so that no sum has bounds.
+ * dz is channels last, SUM_HEIGHT x SUM_WIDTH, with EDGE zeros around it. A row
+ * ends with more zeros, so that whole tiles of dx read it without bounds.
  */
 #ifdef SUM_HEIGHT
 
@@ -56,8 +56,8 @@ static inline void row_scatter(int r, global const float *out,
 }
 
 /*
- * Adds rows of one sample to all taps of an input channel, of which x is, and
- * of TILE_DENSE vectors of output channels.
+ * Adds rows of one sample to all taps between x's input channel and TILE_DENSE
+ * vectors of output channels.
  */
 static inline void taps_add(int rows, global const float *x,
 			    global const float *dz, global float *sums)

@@ -121,9 +121,9 @@ static inline vec tile_largest(vec sum[TILE_PIXELS][TILE_OUTPUTS], int t,
 }
 
 /*
- * Item (t, r, n) makes row r of sample n of TILE_OUTPUTS vectors of output
- * channels. codes, beside y, says which of the window won (row * POOL +
- * column, the first of equals, a NaN before all); NULL: not stored.
+ * Item (t, r, n) computes row r of sample n of TILE_OUTPUTS vectors of output
+ * channels. codes has the winner of the window of each element of y: row * POOL
+ * + column, of equals the first, of NaNs any before all. NULL: not stored.
  */
 kernel ONE_ITEM void conv_forward(const int count,
 				  global const float *restrict x,

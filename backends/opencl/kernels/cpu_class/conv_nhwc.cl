@@ -2,13 +2,14 @@
  * Convolutions of any kind in the cpu class, after generic.cl; a linear layer
  * is one of a single pixel with all its inputs as channels.
  *
- * Products are made of copies in which the channels are last: of activations
- * with zeros around each plane, [sample][row][column][channel], so that the
- * channels at neighbouring taps of a window's row are one run of factors; and
- * of weights in tiles of COLUMNS outputs, [tile][row of the window][run]
- * [COLUMNS]. A group makes a tile of sums, blocks of TALL rows of ACROSS
- * vectors, each of which stays in registers for DEEP factors: ROWS of pixels,
- * or RUN_ROWS of a weight gradient, more since their factors are copied first.
+ * Products read copies in which channels are last. Activations have zeros
+ * around each plane, [sample][row][column][channel], so that the channels at
+ * neighbouring taps of a window's row are one run of factors. Weights are in
+ * tiles of COLUMNS outputs, [tile][row of the window][run][COLUMNS].
+ *
+ * A group computes a tile of sums in blocks of TALL rows of ACROSS vectors. A
+ * block stays in registers for DEEP factors. The tile has ROWS of pixels, or
+ * RUN_ROWS of a weight gradient: more, since their factors are copied first.
  */
 #define ROWS (BLOCKS * TALL)
 #define RUN_ROWS (RUN_BLOCKS * TALL)
@@ -36,8 +37,8 @@ part_clear(vec part[TALL][ACROSS])
 			part[i][j] = 0;
 }
 
-/* What DEEP factors make is summed by itself first: so many small numbers
- * added to a large one lose less. */
+/* The products of DEEP factors are summed on their own first: small numbers
+ * that are added to a large one one by one lose more. */
 static inline __attribute__((always_inline)) void
 part_add(vec sum[TALL][ACROSS], vec part[TALL][ACROSS])
 {
@@ -74,9 +75,9 @@ static inline void run_fetch(global const float *run, int depth)
 
 /*
  * Adds the products of a run of factors: row i's from a + at[i] on, with
- * vectors that are COLUMNS apart from b on. at[] is of whole blocks. Meanwhile
- * the next block's factors are fetched, row by row, and behind the last block
- * those of the first one from next on.
+ * vectors that are COLUMNS apart, from b on. at[] is of whole blocks. Meanwhile
+ * the next block's factors are fetched, row by row; during the last block, the
+ * first block's factors from next on.
  */
 static inline __attribute__((always_inline)) void
 runs_add(vec (*sum)[TALL][ACROSS], int rows, global const float *a,
@@ -110,11 +111,11 @@ runs_add(vec (*sum)[TALL][ACROSS], int rows, global const float *a,
 }
 
 /*
- * The taps of one dimension that are summed, in the order in which their
- * factors lie in memory. Forward these are all taps. Back, an input at `at`
- * (and each stride-th one behind it) has every stride-th tap, the last first.
- * The factor of the first of them is `begin` pixels into the plane with its
- * border, for the first input.
+ * The taps of one dimension that are summed, in the order of their factors in
+ * memory. Forward these are all taps. Backward, an input at `at` (and each
+ * stride-th one after it) has every stride-th tap, the last first. For the
+ * first input, the factor of the first tap is `begin` pixels into the plane
+ * with its border.
  */
 struct taps {
 	int first, step, count, begin;
@@ -133,7 +134,7 @@ static inline struct taps taps_along(int at, int window, int stride, int pad,
 			      border + (at + pad) / stride - count + 1 };
 }
 
-/* Zeros in so many pixels from `to` on, of some of their channels. */
+/* Clears some channels of `pixels` pixels from `to` on. */
 static inline void pixels_clear(global float *to, int pixels, int channels,
 				int lanes)
 {
@@ -204,10 +205,10 @@ kernel GROUP void conv_spread(const int count,
 }
 
 /*
- * Group (k, o, class): WIDE factors' weights for a tile of outputs, at all taps
- * in the order of a run; those of output o are at weight + o * by_output +
- * k * by_factor + tap. Back, factors are the layer's outputs, and outputs its
- * inputs, of each class of them those which the same taps reach.
+ * Group (k, o, class): packs WIDE factors' weights for a tile of outputs, at
+ * all taps in the order of a run. The weight of output o is at weight + o *
+ * by_output + k * by_factor + tap. Backward, factors are the layer's outputs,
+ * and outputs its inputs; inputs of a class are reached by the same taps.
  */
 kernel GROUP void conv_weights_pack(const int count,
 			    global const float *restrict parameters,
@@ -247,7 +248,7 @@ kernel GROUP void conv_weights_pack(const int count,
 		}
 }
 
-/* A square of a tile, rows of `at` and behind, becomes planar in one piece. */
+/* Stores a square of a tile, rows from `at` on, as planes in one piece. */
 static inline void square_store(const vec *sums, int columns, global float *to,
 				int plane, global const float *bias, int adds)
 {
@@ -293,10 +294,11 @@ static inline void tile_store(vec (*sum)[TALL][ACROSS], int rows, int columns,
 }
 
 /*
- * Forward, y[n][o][p] = bias[o] + sum over taps t and channels i of
- * w[o][i][t] x[n][i][p's pixel at t]; back, dx[n][i][p] = sum over t and o of
- * w[o][i][t] dy[n][o][the pixel that has p at t], of group (p, o, class). from
- * is x or dy as conv_spread has it, rows and samples so many floats apart.
+ * Group (p, o, class). Forward, y[n][o][p] = bias[o] + sum over taps t and
+ * channels i of w[o][i][t] x[n][i][p's pixel at t]. Backward, dx[n][i][p] = sum
+ * over t and o of w[o][i][t] dy[n][o][the pixel that has p at t]. from is x or
+ * dy as conv_spread stores it, with from_row and from_sample floats from row to
+ * row and from sample to sample.
  */
 kernel GROUP void conv_multiply(
 	const int count, global const float *restrict from,
@@ -313,7 +315,7 @@ kernel GROUP void conv_multiply(
 					    back);
 	const struct taps across = taps_along(x, window, stride, pad, border,
 					      back);
-	/* Of pixels that are summed, and of those that they come from. */
+	/* Steps between the summed pixels, and between their sources. */
 	const int apart = back ? stride : 1, step = back ? 1 : stride;
 	const int height = (to_height - y + apart - 1) / apart;
 	const int width = (to_width - x + apart - 1) / apart;

@@ -3,7 +3,7 @@
  * it: from the same copies, and from the points of winograd_nhwc.cl.
  */
 
-/* What runs_add does, of one block, whose factors are beside each other. */
+/* Does the same as runs_add for one block, whose factors are adjacent. */
 static inline __attribute__((always_inline)) void
 pixels_add(vec sum[TALL][ACROSS], const float *a, const vec *b, int depth)
 {
@@ -24,7 +24,7 @@ pixels_add(vec sum[TALL][ACROSS], const float *a, const vec *b, int depth)
 	part_add(sum, part);
 }
 
-/* A row of a tile: so many of its columns. */
+/* Stores the first `columns` columns of a row of a tile. */
 static inline void row_store(const vec *sums, int columns, global float *to)
 {
 	const int whole = columns / WIDE * WIDE;
@@ -88,7 +88,7 @@ static inline struct pixel pixel_after(const struct pixels *pixels,
 	return p;
 }
 
-/* Copies so many pixels from p on; returns the one behind them. */
+/* Copies pixels from p on. Returns the pixel after them. */
 static inline struct pixel pixels_load(const struct pixels *pixels,
 				       struct pixel p, int depth, int rows,
 				       int columns,
@@ -108,7 +108,7 @@ static inline struct pixel pixels_load(const struct pixels *pixels,
 	return p;
 }
 
-/* Fetches so many pixels, if they are there; returns the one behind them. */
+/* Prefetches pixels, if there are any. Returns the pixel after them. */
 static inline struct pixel pixels_fetch(const struct pixels *pixels,
 					struct pixel p, int some, int rows,
 					int columns)

@@ -5,10 +5,10 @@
 #endif
 
 /*
- * keep[n][i] as models/random.h defines it: word i % 4 of the Philox counter
- * (i / 4, place of the sample, step, layer). Item (n, k) makes the choices of
- * sample n in the k-th of two layers, the second of which may be missing,
- * 4 * WIDTH at a time, which is what a sample's bytes are a multiple of.
+ * keep[n][i] as models/random.h defines it: word i % 4 of the Philox counter (i
+ * / 4, place of the sample, step, layer). Item (n, k) computes the choices of
+ * sample n in the k-th of two layers; the second may be missing. It writes 4 *
+ * WIDTH bytes at a time, and a sample's bytes are a multiple of that.
  */
 kernel ONE_ITEM void dropout_choose(
 	const int count, const int global_count, const uint step,

@@ -1,8 +1,8 @@
 /*
- * Fetches a line of memory, LINE floats, that is soon read or written: OpenCL's
- * own prefetch() does nothing in PoCL. Of what is not mapped nothing is
- * fetched. The compiler's function, which FETCHES says there is, knows no
- * address spaces, which are all the same on a CPU.
+ * Prefetches a line of memory, LINE floats, that is soon read or written:
+ * OpenCL's own prefetch() does nothing in PoCL. Memory that is not mapped is
+ * ignored. FETCHES: the compiler has the function used here. It supports no
+ * address spaces, but on a CPU all of them are one.
  */
 #define LINE 16
 #if FETCHES

@@ -4,10 +4,9 @@
  *   z[n][o] = bias[o] + sum over i of weight[o][i] x[n][i]
  *   y = relu(z), out = y where kept, grown by 1 / (1 - drop)
  *
- * x has IN_SAMPLE floats a sample, of which INPUTS count; y, out and dy, the
- * gradient with respect to out, have OUT_SAMPLE, a whole number of vectors.
- * weight is used as it lies in the flat vector: on the way back all vectors run
- * over inputs.
+ * x has IN_SAMPLE floats per sample; the first INPUTS are read. y, out and dy,
+ * the gradient with respect to out, have OUT_SAMPLE, a whole number of vectors.
+ * weight is read from the flat vector: backward, all vectors run over inputs.
  */
 /* A last vector of inputs that is only partly there. */
 #define REST (INPUTS % WIDTH)
@@ -24,17 +23,17 @@
 #endif
 
 /*
- * dz, of which dropout and ReLU leave few: where it is not zero, by outputs.
- * Where there is neither, dy is used as it is. With DENSE, zeros are listed
- * too, and all of it by samples as well.
+ * Lists the non-zeros of dz by outputs: dropout and ReLU leave few of them. If
+ * the layer has neither, dy is read as it is. With DENSE, zeros are listed too,
+ * and all of dz is also listed by samples.
  *
  *   places[n][k], values[n][k] = outputs of sample n and their dz
- *   places[o][k], values[o][k] = samples of output o and their dz, behind
+ *   places[o][k], values[o][k] = samples of output o and their dz
  *
- * with their counts at k = -1, in one vector: SAMPLE_LISTS lists of samples,
- * none without DENSE, as long as SAMPLE_LIST, and then those of outputs, as
- * long as OUTPUT_LIST, of whose entries the first LIST are not their own. An
- * item makes a list; one of an output also sums up the gradient of its bias.
+ * The counts are at k = -1. One vector holds first SAMPLE_LISTS lists of
+ * samples (0 without DENSE) of length SAMPLE_LIST, then the lists of outputs of
+ * length OUTPUT_LIST, whose first LIST entries are not their own. An item makes
+ * a list. The item of an output also sums up the gradient of its bias.
  */
 #define SUMMED 1024 /* samples whose sum is added as one */
 #define SAMPLE_AT(n) ((size_t)(n) * SAMPLE_LIST + LIST)
@@ -106,7 +105,8 @@ static inline float dbias_of(int count, global const float *dy)
 	return sum;
 }
 
-/* Of a row of weights, or of its gradient, of which `left` inputs are left. */
+/* Loads a block of a row of weights, or of its gradient, that has `left` more
+ * inputs. */
 static inline void block_load(global const float *from, int left,
 			      vec weights[BLOCK])
 {

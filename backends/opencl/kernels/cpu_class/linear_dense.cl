@@ -44,9 +44,9 @@ static inline void inputs_add(vec sum, int starts, global float *to, int left)
 }
 
 /*
- * Adds count lists, `size` long each, times a panel to as many rows of to, of
- * which left floats are there, or starts these. A last tile goes over more
- * lists than it stores.
+ * Multiplies count lists, `size` long each, by a panel, and adds the products
+ * to as many rows of to, or starts these rows. A row has `left` floats. A last
+ * tile reads more lists than it stores.
  */
 static inline void panel_multiply(int rows, vec panel[PANEL_ROWS][BLOCK],
 				  int count, global const float *values,

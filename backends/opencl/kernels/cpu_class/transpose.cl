@@ -2,9 +2,9 @@
  * generic.cl is the same in the cpu class, which alone has them. */
 
 /*
- * Every second element of a and then of b: those from the first on, or from the
- * second. By their names, since a vector in parts, as (vec)(a.even, b.even), is
- * one whose other parts are undefined for a while, which oclgrind cannot bear.
+ * Returns every second element of a and then of b, from the first or from the
+ * second on. The elements are named one by one: in (vec)(a.even, b.even), other
+ * parts of the vector are undefined for a while, which oclgrind reports.
  */
 #if WIDTH == 16
 #define EVENS(type, a, b)                                                   \

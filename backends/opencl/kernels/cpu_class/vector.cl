@@ -26,8 +26,8 @@ typedef PASTE(uchar, WIDTH) bytes;
 /* Where at is a whole number of vectors into a buffer; a single instruction,
  * which the other is not. */
 #define STORE(value, at) (*(global vec *)(at) = (value))
-/* A part of a sum: so many small numbers added to a large one one by one would
- * be lost in it. */
+/* Adds a part of a sum: small numbers that are added to a large one one by one
+ * would be lost in it. */
 #define SUM_ADD(part, at) STORE(LOAD(at) + (part), at)
 #define STORE_BYTES(value, at)                                              \
 	PASTE(vstore, WIDTH)(PASTE(convert_uchar, WIDTH)(value), 0, at)

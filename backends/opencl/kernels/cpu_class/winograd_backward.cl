@@ -1,18 +1,18 @@
 /*
- * Backward of what winograd_forward.cl does; the formulas are those of
- * conv_backward.cl, whose lists and sums it uses. dx is the
- * adjoint of Winograd's algorithm, point by point:
+ * The backward pass of winograd_forward.cl, with the formulas, lists and sums
+ * of conv_backward.cl. dx is the adjoint of Winograd's algorithm, point by
+ * point:
  *
  *   dM = A dY A^T,  dV[i] = sum over o of U[o][i] dM[o],  dx += B dV B^T
  *
- * where dY is zero but for the winner of each quadrant. Only outputs that were
- * kept have a dM. BACKWARD_TILES tiles are done at a time, whose dM
+ * where dY is zero except at the winner of each quadrant. Only outputs that
+ * were kept have a dM. BACKWARD_TILES tiles are processed at a time; their dM
  * [point][output][tile] and dV [point][tile][input] stay in the nearest caches.
  * A product of BACKWARD_TILES tiles and BACKWARD_INPUTS vectors of inputs stays
  * in registers.
  *
- * The weight gradient has no use for tiles: there, an element of g takes TAPS
- * vectors of x, where points would take all POINTS / QUADRANTS of its tile.
+ * The weight gradient uses no tiles: an element of g needs TAPS vectors of x,
+ * and by points it would need all POINTS / QUADRANTS of its tile.
  */
 /* Of an output's dM at a point; not a multiple of 4 KiB, or all points would
  * compete for the same few lines of a cache. */

@@ -1,14 +1,14 @@
 /*
- * Forward by Winograd's algorithm, after winograd.cl, fused with bias, ReLU,
- * pooling and dropout: the sums before the pooling do not exist. The formulas
- * are those of conv_forward.cl.
+ * The forward pass by Winograd's algorithm, after winograd.cl, fused with bias,
+ * ReLU, pooling and dropout: the sums before the pooling are not stored.
+ * conv_forward.cl has the formulas.
  *
  * Vectors run over channels: x is channels last, so each tile's 6x6 values are
  * 36 aligned vectors, and so are its 36 sums of an output. FORWARD_BLOCK tiles
- * are done at a time, whose points [point][tile][input] and products
- * [point][tile][output] stay in the second cache; the weights of a point are
- * read once for them. A product of FORWARD_TILES tiles and FORWARD_OUTPUTS
- * vectors of outputs stays in registers.
+ * are processed at a time. Their points [point][tile][input] and products
+ * [point][tile][output] stay in the second cache, and the weights of a point
+ * are read once for all of them. A product of FORWARD_TILES tiles and
+ * FORWARD_OUTPUTS vectors of outputs stays in registers.
  */
 #define OUT_VECTORS (OUT_CHANNELS / WIDTH)
 

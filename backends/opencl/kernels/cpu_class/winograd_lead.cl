@@ -1,9 +1,10 @@
 /*
- * The convolution that makes x, where LEAD is 1: one of images, without pooling
- * or dropout. It is short, so x is made wherever it is needed and stays in a
- * near cache. Its weight gradient is made while dx is near too. The formulas
- * are those of conv_forward and conv_weights, in the same order, and so are the
- * layouts of packed and of the sums. What is LEAD_ is this convolution's.
+ * If LEAD is 1, the convolution whose output is x: it reads images and has
+ * neither pooling nor dropout. It is short, so x is computed wherever it is
+ * needed and stays in a near cache. Its weight gradient is computed while dx is
+ * near too. Formulas, their order, and the layouts of packed and of the sums
+ * are the same as in conv_forward and conv_weights. LEAD_ begins the names of
+ * this convolution.
  */
 #if LEAD
 

@@ -1,17 +1,18 @@
 /*
- * Convolutions in the cpu class by Winograd's tiles, after winograd_points.cl
- * or winograd_points7.cl, which are compiled for each kind of tile and window:
- * all points of a batch one after the other. The windows have stride 1 or, of
- * images, are folded: an image of a stride s becomes one of s * s times as many
- * channels, a plane of each pixel of its squares of s x s, and a window one of
- * so many fewer rows and columns, filled up with zeros.
+ * Convolutions in the cpu class by Winograd's tiles, all points of a batch one
+ * after the other. This file is compiled for each kind of tile and window,
+ * after winograd_points.cl or winograd_points7.cl.
+ *
+ * Windows have stride 1 or, on images, are folded. With a stride s, an image
+ * gets s * s times as many channels: one plane for each pixel of its squares of
+ * s x s. A window gets 1 / s of its rows and columns, padded with zeros.
  *
  *   V = B^T x B and M = U . V, y = A^T M A;  dM = A dY A^T, dw = G^T (V . dM) G
  *
- * are [point][sample][tile][channel], points `apart` floats from one another;
- * U is packed as conv_weights_pack does it, [point][tile of COLUMNS][factor]
- * [COLUMNS]. The input gradient is what y is of dy and of windows rotated by
- * 180 degrees. Channels are whole vectors.
+ * are [point][sample][tile][channel], with `apart` floats from point to point.
+ * U is packed as by conv_weights_pack, [point][tile of COLUMNS][factor]
+ * [COLUMNS]. The input gradient is computed like y, from dy and from windows
+ * rotated by 180 degrees. Channels are whole vectors.
  */
 #define TAPS (WINDOW * WINDOW)
 
@@ -103,7 +104,7 @@ static inline void pixels_turn(global const float *from, int plane, int p,
 	}
 }
 
-/* Rows and columns from y and x on of WIDE planes; zeros beside them. */
+/* Loads rows and columns from y and x on of WIDE planes; zeros outside. */
 static inline void strip_load(global const float *from, int height, int width,
 			      int y, int x, int rows, int columns, vec *strip)
 {
@@ -124,8 +125,8 @@ static inline void strip_load(global const float *from, int height, int width,
 				    wide, to, wide, columns);
 }
 
-/* Pixels of a row that are a run of lanes of a vector, from column on; zeros
- * beside the row are there already. */
+/* Folds pixels of a row, from column on, into a run of lanes of vectors. The
+ * zeros outside the row are there already. */
 static inline void run_fold(global const float *from, int width, int column,
 			    int run, float *to)
 {
@@ -173,9 +174,10 @@ static inline void strip_fold(global const float *from, int channels,
 	}
 }
 
-/* Group (t, n): V of a row of tiles of values or, with dy, of those of outputs'
- * gradients, dM. The first tile begins `before` pixels above and left of the
- * plane. With a stride these are an image's, which has `folded` channels. */
+/* Group (t, n): V of a row of tiles of values or, with dy, dM of a row of tiles
+ * of gradients by outputs. The first tile begins `before` pixels above and left
+ * of the plane. With a stride the values are an image's, folded to `folded`
+ * channels. */
 kernel GROUP void tiles_spread(const int count,
 			       global const float *restrict from,
 			       global float *restrict to, const int channels,
@@ -323,8 +325,8 @@ kernel GROUP void tiles_pack(const int count,
 	}
 }
 
-/* The outputs of a tile, from its points; what is `next` floats behind them at
- * each point is fetched: too many streams for a core to foresee. */
+/* Computes the outputs of a tile from its points. Prefetches `next` floats
+ * ahead at each point: these are too many streams for the core's prefetcher. */
 static inline void points_to_outputs(global const float *points, size_t apart,
 				     int next, vec *outputs, int row)
 {
@@ -425,8 +427,8 @@ kernel GROUP void tiles_store(const int count,
 		}
 }
 
-/* The taps of a window from its points, `apart` floats from each other and each
- * the sum of parts; those of the next window are fetched. */
+/* Computes the taps of a window from its points, which are `apart` floats from
+ * each other, each the sum of parts. Prefetches the next window's points. */
 static inline void points_to_taps(global const float *points, size_t apart,
 				  int parts, size_t part, int next,
 				  vec taps[TAPS])
@@ -513,7 +515,7 @@ kernel GROUP void windows_fold(const int count,
 	}
 }
 
-/* Group o: the gradient of its windows from that of folded ones. */
+/* Group o: unfolds the gradient of its windows. */
 kernel GROUP void windows_unfold(const int count,
 				 global const float *restrict from,
 				 global float *restrict gradient,

@@ -1,19 +1,19 @@
 /*
- * Winograd's F(4x4,3x3) for a convolution with 3x3 windows: a
- * tile of 4x4 sums over one input channel from 6x6 of its values with 36
- * multiplications, where the definition has 144 (Lavin and Gray 2016, arXiv
- * 1509.09308).
+ * Winograd's F(4x4,3x3) for a convolution with 3x3 windows: a tile of 4x4 sums
+ * over one input channel takes 36 multiplications from 6x6 of its values, and
+ * 144 by the definition (Lavin and Gray 2016, arXiv 1509.09308).
  *
  *   Y = A^T [(G g G^T) . (B^T d B)] A
  *
  * The six points of a dimension are 0, +a, -a, +b, -b and infinity, a = 3/4 and
- * b = 3/2, whose squares are exact and whose error is half that of 1 and 2.
+ * b = 3/2. Their squares are exact, and their error is half as large as with
+ * points 1 and 2.
  * The rows of G for +-a and +-b are multiplied by a and b^2, and the columns of
  * A^T divided by them.
  *
- * Each function below does one dimension of a vector of channels, or of tiles.
- * Every product that is added is an fma, so that what is compiled twice has the
- * same bits.
+ * Each function below transforms one dimension of a vector of channels, or of
+ * tiles. Every product that is added is an fma, so that two compilations
+ * compute the same bits.
  */
 #define POINTS 36
 #define SIDE 6 /* of the points, and of the values that a tile comes from */

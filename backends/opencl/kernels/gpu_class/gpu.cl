@@ -1,14 +1,14 @@
 /*
- * What all files of the gpu class start with: work-groups of ITEMS items that
- * fill tiles in local memory together, and sum products of them in registers.
+ * Definitions of the chains of the gpu class. Work-groups of ITEMS items fill
+ * tiles in local memory together, and sum their products in registers.
  *
- * Activations are planar, [sample][channel][row][column] without gaps. Beside
- * each output of a step stands its route, which way its gradient goes back: the
- * winner's place in its pooling window, 0 without pooling, and where the
- * gradient ends there the bits STOPPED, by a ReLU, and DROPPED.
+ * Activations are planar, [sample][channel][row][column] without gaps. Each
+ * output of a step has a route for its gradient: the winner's place in its
+ * pooling window, 0 without pooling. The bits STOPPED (by a ReLU) and DROPPED
+ * say that the gradient ends there.
  *
- * Sums are split where that occupies the device, and parts are added up in one
- * order, whatever device it is: nothing here is atomic.
+ * Sums are split if that occupies the device. Parts are added up in one order
+ * on every device: nothing here is atomic.
  */
 #define ONE_ITEM __attribute__((reqd_work_group_size(1, 1, 1)))
 #define GROUP __attribute__((reqd_work_group_size(ITEMS, 1, 1)))
@@ -72,9 +72,9 @@ static inline void tile_load(local float *to, int tile,
 /*
  * sum[i][j] += sum over k < depth of a[k][row of i] b[k][column of j]
  *
- * Items stand in rows of `lanes`. Of each tile's rows and columns they take
- * every so many-th, so that neighbours read neighbours. The loops have constant
- * lengths once this is inlined, which it must be for sums to be registers.
+ * Items stand in rows of `lanes`. Each takes rows and columns of the tile at a
+ * fixed distance, so that neighbours read neighbours. Once this is inlined, the
+ * loops have constant lengths; else sums would not be in registers.
  */
 static inline __attribute__((always_inline)) void
 tile_add(float *sum, int rows, int columns, int lanes, local const float *a,

@@ -43,7 +43,7 @@ static inline float dz_at(global const float *dy,
 							  0;
 }
 
-/* to[p][o]: dz of SPAN positions, of which `most` are there. */
+/* Loads to[p][o]: dz of SPAN positions; only the first `most` exist. */
 static inline void dz_load(local float *to, global const float *dy,
 			   global const ushort *routes, int position,
 			   int most, int row)
@@ -109,8 +109,8 @@ static inline void weights_tile(local float *space, int tile, int split,
 	local float *a = space, *b = space + SPAN * (OUT_ROWS + 1);
 	const int mine = get_local_id(0);
 	const int is_bias = !column && mine < OUT_ROWS;
-	/* Of a loop of one slice and a return behind it PoCL 3.1 makes one
-	 * branch, and then stores what is in it for all groups. */
+	/* With a return after a loop of one slice, PoCL 3.1 makes one branch
+	 * of both, and then runs its stores in all groups. */
 	const int outputs = from < to ? OUT_CHANNELS : 0;
 	float sum[WEIGHT_DOWN * WEIGHT_ACROSS];
 	float2 bias = (float2)(0);

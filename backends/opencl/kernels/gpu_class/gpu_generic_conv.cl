@@ -4,12 +4,13 @@
  *
  *   sum over k of a[k][row] b[k][column]
  *
- * of which a group makes a tile, ROWS x COLUMNS, in slices of DEEP factors. The
- * items look up a slice's factors together, while the one before is summed, and
- * put them beside each other in local memory.
+ * A group computes a tile, ROWS x COLUMNS, in slices of DEEP factors. The items
+ * look up a slice's factors together, while the slice before is summed, and
+ * store them next to each other in local memory.
  *
- * Each item has TALL x ACROSS of a tile's sums, in quads of neighbours: items
- * stand ABREAST in a row, and take every so many-th quad of rows and columns.
+ * Each item has TALL x ACROSS of a tile's sums, in quads of neighbours. Items
+ * stand ABREAST in a row, and take quads of rows and columns at a fixed
+ * distance.
  */
 #define DOWN (ITEMS / ABREAST)
 #define ROWS (DOWN * TALL)
@@ -22,8 +23,8 @@
 #error "an item looks up a column, and sums quads"
 #endif
 
-/* A factor of the slice that an item looks up, and every so many-th row, or
- * column, from one on. */
+/* The factor of the slice that an item looks up, and the first and the step of
+ * its rows or columns. */
 #define OWN_DEPTH ((int)get_local_id(0) % DEEP)
 #define OWN_FIRST ((int)get_local_id(0) / DEEP)
 #define STEP (ITEMS / DEEP)
@@ -66,8 +67,8 @@ a_store(local float4 *to, const struct factors *factors)
 		a[OWN_FIRST + i * STEP] = factors->a[i];
 }
 
-/* Adds a slice. It is summed by itself first: so many small numbers added to a
- * large one lose less. */
+/* Adds a slice. It is summed on its own first: small numbers that are added to
+ * a large one one by one lose more. */
 static inline __attribute__((always_inline)) void
 tile_add(float sum[TALL][ACROSS], local const float4 *a, local const float4 *b)
 {
@@ -101,10 +102,10 @@ tile_add(float sum[TALL][ACROSS], local const float4 *a, local const float4 *b)
 			sum[i][j] += part[i][j];
 }
 
-#define NOWHERE (-(1 << 16)) /* a row beside any plane */
+#define NOWHERE (-(1 << 16)) /* a row outside of any plane */
 
-/* A column: a pixel of a sample, which is so many floats behind the tile's
- * first one. */
+/* A column: a pixel of a sample, and the offset of the sample from the tile's
+ * first one in floats. */
 struct place {
 	size_t sample;
 	int row, column;
@@ -175,16 +176,16 @@ conv_fetch(struct factors *factors, const struct conv *conv, struct place place,
 
 /*
  * Forward, y[n][o][p] = bias[o] + sum over taps t and channels i of
- * w[o][i][t] x[n][i][p's pixel at t]; back, dx[n][i][p] = sum over t and o of
- * w[o][i][t] dy[n][o][the pixel that has p at t].
+ * w[o][i][t] x[n][i][p's pixel at t]. Backward, dx[n][i][p] = sum over t and o
+ * of w[o][i][t] dy[n][o][the pixel that has p at t].
  *
- * So from is x or dy, its channels are summed over, and rows are those of to,
- * whose pixels are the columns. The weight of a row and channel is at
+ * from is x or dy, whose channels are summed over. Rows are the channels of to,
+ * and columns its pixels. The weight of a row and channel is at
  * weight + row * by_row + channel * by_channel + t; bias -1: there is none.
  *
- * Group (c, r, s) sums the products s * depth ... of a tile; to its place in
- * `to`, with `adds` to what is there. Where there are several such parts, they
- * are one behind the other in `to`, samples to_sample apart, without a bias.
+ * Group (c, r, s) sums the products s * depth ... of a tile and stores them in
+ * `to`, or with `adds` adds them. Several such parts follow each other in `to`,
+ * with to_sample floats from sample to sample, and without a bias.
  */
 kernel GROUP void conv(const int count, global const float *restrict from,
 		       global const float *restrict parameters,
@@ -258,8 +259,8 @@ kernel GROUP void conv(const int count, global const float *restrict from,
 	}
 }
 
-/* Adds up, in their order, the parts of the products of samples of size floats
- * that a convolution has made; biases of planes of so many pixels as there. */
+/* Adds up, in order, the parts of a convolution's products, for samples of size
+ * floats, and a bias per plane of `pixels` pixels. */
 kernel GROUP void conv_reduce(const int count,
 			      global const float *restrict parts,
 			      global const float *restrict parameters,
@@ -298,9 +299,8 @@ struct tap {
 	int row, column, place, unused;
 };
 
-/* Gradients by outputs, and the inputs at all taps of them, of the slice of
- * pixels of the samples behind `from` that begins with k; 0 where there are
- * none. */
+/* Looks up a slice of pixels, which begins with k in the samples from `from`
+ * on: gradients by outputs, and the inputs at all their taps; 0 outside. */
 static inline __attribute__((always_inline)) void
 weights_fetch(struct factors *factors, const struct gradient *g,
 	      local const struct tap *taps, int k)
@@ -334,8 +334,8 @@ weights_fetch(struct factors *factors, const struct gradient *g,
 	}
 }
 
-/* A row of the item's sums, from first_column on: those of weights, and one of
- * a bias, which are behind the weights of all outputs; 0: there are none. */
+/* Stores a row of the item's sums, from first_column on: gradients of weights,
+ * and of a bias, which follow the weights of all outputs (0: no biases). */
 static inline void weights_store(const float sum[ACROSS], int first_column,
 				 int row, int weights, int biases,
 				 global float *to, int adds)

@@ -189,7 +189,7 @@ kernel GROUP void linear_finish(
 struct product {
 	int depth;		     /* k's of dz */
 	global const float *dy;	     /* at the tile's first row, k = 0 */
-	global const ushort *routes; /* likewise */
+	global const ushort *routes; /* of the same outputs */
 	float growth;
 	int by_row, by_k, most_rows;
 	global const float *other; /* at the tile's first column, k = 0 */
@@ -278,8 +278,8 @@ static inline void dz_load(local float *to, const struct product *product,
 }
 
 /*
- * Groups make, in this order, tiles of dw, of the tail's, and of dx, which
- * are left out if they are not wanted.
+ * Groups compute, in this order, tiles of dw, of the tail's dw, and of dx if it
+ * is needed.
  */
 kernel GROUP void linear_backward(const int count,
 				  global const float *restrict x,
@@ -326,7 +326,7 @@ kernel GROUP void linear_backward(const int count,
 			bias = pair_add(bias,
 					column_sum(a + mine, ROWS + 1, DEEP));
 		MEET();
-		/* So many numbers, one after the other, would lose the last. */
+		/* A longer sum, one by one, would lose the last numbers. */
 		if ((k / DEEP + 1) % SLICES_SUMMED == 0 &&
 		    k + DEEP < product.depth) {
 			sums_store(sum, product.to, product.to_by_row,

@@ -3,8 +3,8 @@
  */
 
 /*
- * Segments of the parameters whose gradients lie in parts, in the order of
- * their blocks of REDUCED parameters, each of which is a group's.
+ * Segments of the parameters whose gradients are in parts, in the order of
+ * their blocks. A block is REDUCED parameters and belongs to a group.
  */
 struct segment {
 	uint first, size; /* parameters */
@@ -114,9 +114,9 @@ kernel GROUP void reduce(const int count, const int slot,
 }
 
 /*
- * All of the above: the first BLOCKS groups do the parameters of a block, one
- * more the outcomes, and the others UPDATED parameters each, without those of
- * the segments.
+ * All of the above. The first BLOCKS groups update the parameters of a block
+ * each, one more sums up the outcomes, and each other updates UPDATED
+ * parameters outside of the segments.
  */
 kernel GROUP void reduce_update(const float lr, const float rho,
 				const float rest, const float eps,

@@ -8,8 +8,8 @@
 
 #define MOST_COLUMNS 64 /* of a tile of products */
 
-/* Activations as conv_spread makes them: with a border, in pixels, before the
- * plane, and what is read behind it. */
+/* Activations as conv_spread stores them: with a border before the plane, in
+ * pixels, and room after it that kernels read. */
 struct spread {
 	struct shape plane; /* what it is made of */
 	int border, height, width;
@@ -42,7 +42,8 @@ static struct spread spread_of(struct shape plane, int border, int height,
 
 static struct copies copies_of(const struct sides *s)
 {
-	/* An input's outputs are up to so many before its own. */
+	/* The first output that an input reaches is up to this far before it.
+	 * */
 	const int before = (s->window - 1) / s->stride;
 
 	return (struct copies){
@@ -110,8 +111,8 @@ static struct split split_of(const struct opencl_program *program,
 	return split_batch(program, groups, weights_of(s));
 }
 
-/* Floats of the packed weights of a class of outputs, of which there are
- * stride * stride on the way back. */
+/* Returns the floats of the packed weights of a class of outputs. Backward
+ * there are stride * stride classes. */
 static size_t packed_size(const struct opencl_program *program,
 			  const struct sides *s, int back)
 {

@@ -7,7 +7,7 @@
 /* Inputs that one item sums over, about. */
 #define CHUNK 1152
 
-/* Weights that stay in the first cache: those of the inputs that are done at
+/* Weights that stay in the first cache: of the inputs that are processed at
  * once, and of the vectors of outputs. */
 #define MOST_PANEL_INPUTS 160
 #define MOST_PANEL_OUTPUTS 4
@@ -163,8 +163,8 @@ static int list_tile(const struct opencl_program *program, int index)
 	       block_vectors(program, index);
 }
 
-/* Entries of an output's list: few numbers of them, so that kernels of one
- * batch size are those of others. */
+/* Returns the entries of an output's list: one of few numbers, so that batch
+ * sizes share kernels. */
 static int samples_most(const struct opencl_program *program)
 {
 	int most = FEWEST_LISTS;
@@ -333,7 +333,7 @@ static int linear_forward(struct opencl_program *program, struct pass *pass,
 		       0 : pass_add(pass, &finish, built, memories + 1, 8, err);
 }
 
-/* The weight and the input gradient, behind linear_lists. */
+/* Appends the weight and the input gradient, after linear_lists. */
 static int linear_gradients(struct opencl_program *program, struct pass *pass,
 			    int index, struct error *err)
 {

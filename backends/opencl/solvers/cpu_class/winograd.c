@@ -7,7 +7,7 @@
 #include "backends/opencl/device/status.h"
 #include "backends/opencl/program/memory.h"
 
-#define TILE 4 /* side; those of 2x2 quadrants */
+#define TILE 4 /* side; a tile has 2x2 quadrants */
 #define POINTS 36
 
 /* Of a chain's rows, the side of its pooling windows; 1 without one. */

@@ -5,8 +5,8 @@
 #include "backends/opencl/solvers/cpu_class/cpu_class.h"
 #include "backends/opencl/device/status.h"
 
-/* What is computed beside the products, in multiplications: of a tile as a
- * share of its products, and of a weight, whose points are to be stored. */
+/* Cost of the transforms, in multiplications: of a tile as a share of its
+ * products, and of a weight, whose points are stored. */
 #define TILE_COST .25
 #define WEIGHT_COST 4 /* and point */
 
@@ -88,8 +88,8 @@ static size_t point_size(const struct opencl_program *program, int samples,
 	       (size_t)product_tile(program).wide;
 }
 
-/* The tiles of planes from which those of outputs are made, with so many
- * channels. */
+/* Returns the tiles of planes with this number of channels, from which tiles of
+ * outputs are computed. */
 static struct tiles tiles_of(const struct opencl_program *program,
 			     const struct tiled *t, struct shape plane,
 			     int before, struct shape outputs, int channels,
@@ -269,8 +269,8 @@ static int add_own(struct opencl_program *program, struct pass *pass,
 			      err);
 }
 
-/* Points of tiles of so many channels: V, or where they are of outputs'
- * gradients, dM. Planes of a stride are folded. */
+/* Appends the launch that computes V or, of gradients by outputs, dM. Planes
+ * with a stride are folded. */
 static int add_points(struct opencl_program *program, struct pass *pass,
 		      int index, const struct tiles *tiles, int channels,
 		      int stride, cl_mem from, int sample, int outputs,
@@ -425,7 +425,7 @@ static int tiles_forward(struct opencl_program *program, struct pass *pass,
 	return add_way(program, pass, index, &t, &way, 0, err);
 }
 
-/* Points of the weight gradient from those of values and of dM. */
+/* Appends the points of the weight gradient, from V and dM. */
 static int add_sum(struct opencl_program *program, struct pass *pass, int index,
 		   const struct tiled *t, const struct tiles *values,
 		   const struct tiles *gradient, struct error *err)

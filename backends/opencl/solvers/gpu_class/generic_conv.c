@@ -37,7 +37,7 @@ static struct split split_of(const struct opencl_program *program,
 	return split_batch(program, groups, parameters_of(node));
 }
 
-/* How a product of matrices is split over its factors: so many a part. */
+/* Splits a product of matrices over its factors: factors per part. */
 struct depths {
 	int each, parts;
 };
@@ -75,7 +75,7 @@ static struct depths depths_back(const struct opencl_program *program,
 			 s->window * s->window * s->out.channels);
 }
 
-/* Floats of all parts of a product that makes so many. */
+/* Returns the floats of all parts of a product with this output. */
 static size_t floats_of(struct depths depths, int samples, struct shape shape)
 {
 	return depths.parts < 2 ? 0 : (size_t)depths.parts * (size_t)samples *

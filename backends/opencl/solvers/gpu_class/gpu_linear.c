@@ -19,7 +19,8 @@ static int is_linear(const struct opencl_program *program, int index)
 	return index >= 0 && solver_of(program, index) == &gpu_linear_solver;
 }
 
-/* Whether step index also does the one behind it and the loss, both ways. */
+/* Returns 1 if step index also computes the next step and the loss, both
+ * ways. */
 static int has_tail(const struct opencl_program *program, int index)
 {
 	const struct step *tail = step_at(program, index + 1);

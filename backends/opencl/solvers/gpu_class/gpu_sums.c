@@ -16,8 +16,8 @@ static size_t parameters_of(const struct opencl_program *program, int index)
 	return (size_t)step_parameters(program, index);
 }
 
-/* The parts of step index, for a batch as large as can be; none of those that
- * write their gradient themselves. */
+/* Returns the parts of step index for the largest batch; none if the step
+ * writes its gradient itself. */
 static struct segment segment_of(const struct opencl_program *program,
 				 int index)
 {
@@ -60,7 +60,7 @@ size_t gpu_parts_at(const struct opencl_program *program, int index)
 	return at;
 }
 
-/* Fills those that there are; returns how many, and all their blocks. */
+/* Fills segments; returns their number, and in blocks their blocks. */
 static int segments_list(const struct opencl_program *program,
 			 struct segment segments[MODEL_MAX_LAYERS], int *blocks)
 {
