@@ -40,7 +40,7 @@ struct pass {
 	float *host_scores;
 	int slots, slot; /* slot of the running batch */
 	struct step_memory steps[MODEL_MAX_LAYERS];
-	struct launch gather; /* without a kernel: no data set is resident */
+	struct launch gather; /* no kernel = no data set is resident */
 	struct launch launches[MODEL_MAX_LAYERS * LAUNCHES_OF_STEP];
 	int launch_count;
 };
