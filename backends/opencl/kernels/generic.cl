@@ -195,8 +195,7 @@ kernel GROUP void choose(const int count, const int global_count,
 }
 
 /* Dropout, forward or backward: a kept value grows by a float of these bits,
- * and any other becomes 0, even a NaN. A choice is shared by `each` elements.
- * */
+ * and any other becomes 0, even a NaN. `each` elements share a choice. */
 kernel GROUP void drop(const int count, global const float *restrict from,
 		       global const uchar *restrict keep,
 		       global float *restrict to, const int size,

@@ -42,8 +42,7 @@ static struct spread spread_of(struct shape plane, int border, int height,
 
 static struct copies copies_of(const struct sides *s)
 {
-	/* The first output that an input reaches is up to this far before it.
-	 * */
+	/* An input reaches outputs up to this far before its own. */
 	const int before = (s->window - 1) / s->stride;
 
 	return (struct copies){
