@@ -167,7 +167,7 @@ static inline int windows_pack(int count, float *gradients, int *corners)
 #endif
 }
 
-/* Adds listed windows of one output to its sums. Returns the sum of its bias. */
+/* Adds listed windows of one output to its sums. Returns its bias gradient. */
 static inline float weights_add(int listed, const float *gradients,
 				const int *corners,
 				X_SPACE const float *x,
