@@ -58,6 +58,31 @@ documents() {
 	END
 }
 
+# A path is from the root, or from a folder above the page; NAME is a name.
+@test "every source file that a page names exists" {
+	[ -d "$TOP/bench" ] || skip "the sources are not here"
+	documents <<-'END'
+	import re
+	kinds = r"(?:c|h|cl|bats|gp|in|mk|md|py)"
+	files = 0
+	for path, lines in pages:
+	    if re.search("/results/[^/]+/", path):
+	        continue    # of the tree as it was
+	    folders = [os.path.dirname(path)]
+	    while folders[-1] != top:
+	        folders.append(os.path.dirname(folders[-1]))
+	    for number, line in enumerate(lines, 1):
+	        for name in re.findall(r"`([\w./-]+/[\w.-]+\.%s)`" % kinds, line):
+	            if "NAME" in name or name.startswith(("results/", "build/")):
+	                continue
+	            files += 1
+	            if not any(os.path.exists(os.path.join(folder, name))
+	                       for folder in folders):
+	                wrong(path, number, "no file " + name)
+	assert files > 60
+	END
+}
+
 # A block of ```text is an example of output. All others, and `...` in prose,
 # are commands: the help has the verb and its options, and a target of
 # make has a rule.
