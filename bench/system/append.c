@@ -264,60 +264,6 @@ int append_lock(const char *path)
 	return open_and_lock(path, O_RDWR, LOCK_EX);
 }
 
-/* Opens and locks the guard's file. Repeats if the previous owner has removed
- * it. Returns errno. */
-static int open_guard(struct append_guard *guard)
-{
-	struct stat ours, there;
-	int number;
-
-	for (;;) {
-		guard->fd = open(guard->path, O_RDWR | O_CREAT | O_NOFOLLOW |
-					      O_NOCTTY | O_CLOEXEC, MODE);
-		if (guard->fd < 0)
-			return errno;
-		number = lock(guard->fd, LOCK_EX, 1);
-		if (number || (!fstat(guard->fd, &ours) &&
-			       !stat(guard->path, &there) &&
-			       ours.st_ino == there.st_ino))
-			return number;
-		close(guard->fd);
-	}
-}
-
-int append_guard(struct append_guard *guard, const char *path,
-		 struct error *err)
-{
-	const char *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
-	struct stat status;
-	int number;
-
-	guard->fd = -1;
-	if (!stat(path, &status) && !S_ISREG(status.st_mode))
-		return 0;
-	snprintf(guard->path, sizeof(guard->path), "%.*s.%s.lock",
-		 (int)(name - path), path, name);
-	number = open_guard(guard);
-	if (number == EWOULDBLOCK) {
-		close(guard->fd);
-		guard->fd = -1;
-		return append_error(path, number, err);
-	}
-	if (number)
-		append_guard_release(guard);
-	return 0;
-}
-
-void append_guard_release(struct append_guard *guard)
-{
-	if (guard->fd < 0)
-		return;
-	unlink(guard->path);
-	close(guard->fd);
-	guard->fd = -1;
-}
-
 int append_share(const char *path)
 {
 	return open_and_lock(path, O_RDONLY, LOCK_SH);

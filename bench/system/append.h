@@ -56,21 +56,6 @@ int append_is_begun(const char *path, const char *header);
 int append_lock(const char *path);
 
 /*
- * Guards a file that is read and then replaced: other processes with a guard
- * wait, as in append_rows(), until it is released. The lock is on the file
- * .NAME.lock next to it, since the file itself is replaced. Without locks, or
- * if path is no regular file, there is no guard. Fails if this process is asked
- * to end while it waits.
- */
-struct append_guard {
-	char path[4096];
-	int fd; /* -1 = none */
-};
-int append_guard(struct append_guard *guard, const char *path,
-		 struct error *err);
-void append_guard_release(struct append_guard *guard);
-
-/*
  * append_share() marks a folder as used until the descriptor is closed; it
  * returns -1 without locks. append_is_alone() returns 1 if no other process
  * uses the folder, 0 if one does. It returns -1 if that is not known: there are
