@@ -62,6 +62,44 @@ double verify_error(const float *a, const float *b, size_t count)
 	return scale > 0 ? most / scale : most;
 }
 
+/* The only row that reads this one, or -1. */
+static int reader_of(const struct model *model, int row)
+{
+	int reader = -1;
+
+	for (int l = row + 1; l < model->layer_count; l++) {
+		if (model->layers[l].kind == LAYER_ADD &&
+		    model_other_source(model, l) == row)
+			return -1;
+		if (model_source(model, l) != row)
+			continue;
+		if (reader >= 0)
+			return -1;
+		reader = l;
+	}
+	return reader;
+}
+
+/* Returns 1 if a factor per channel in row has no effect but by eps. A batch
+ * norm then follows, after rows that do not mix channels. */
+static int is_normalised(const struct model *model, int row)
+{
+	while ((row = reader_of(model, row)) >= 0)
+		switch (model->layers[row].kind) {
+		case LAYER_BATCHNORM:
+			return 1;
+		case LAYER_RELU:
+		case LAYER_MAXPOOL:
+		case LAYER_AVGPOOL:
+		case LAYER_DROPOUT:
+		case LAYER_DROPOUT2D:
+			break;
+		default:
+			return 0;
+		}
+	return 0;
+}
+
 double verify_scale(const struct verify_task *task, int t, const float *right)
 {
 	const struct tensor *tensor = &task->tensors[t];
@@ -72,7 +110,7 @@ double verify_scale(const struct verify_task *task, int t, const float *right)
 	const int is_weight = !t || task->tensors[t - 1].layer != tensor->layer;
 
 	if (tensor->fan_in == 1 && is_weight &&
-	    verify_is_normalised(task->model, tensor->layer))
+	    is_normalised(task->model, tensor->layer))
 		return all;
 	return own > NOTHING * all ? own : all;
 }
@@ -229,42 +267,6 @@ size_t verify_most_decisions(const struct model *model)
 		most = count > most ? count : most;
 	}
 	return most;
-}
-
-/* The only row that reads this one, or -1. */
-static int reader_of(const struct model *model, int row)
-{
-	int reader = -1;
-
-	for (int l = row + 1; l < model->layer_count; l++) {
-		if (model->layers[l].kind == LAYER_ADD &&
-		    model_other_source(model, l) == row)
-			return -1;
-		if (model_source(model, l) != row)
-			continue;
-		if (reader >= 0)
-			return -1;
-		reader = l;
-	}
-	return reader;
-}
-
-int verify_is_normalised(const struct model *model, int row)
-{
-	while ((row = reader_of(model, row)) >= 0)
-		switch (model->layers[row].kind) {
-		case LAYER_BATCHNORM:
-			return 1;
-		case LAYER_RELU:
-		case LAYER_MAXPOOL:
-		case LAYER_AVGPOOL:
-		case LAYER_DROPOUT:
-		case LAYER_DROPOUT2D:
-			break;
-		default:
-			return 0;
-		}
-	return 0;
 }
 
 int verify_check_signal(struct error *err, const char *where, ...)

@@ -171,10 +171,6 @@ void verify_hold_answers(struct verify_held *worst,
 /* Returns the decisions per sample of the layer that makes most of them. */
 size_t verify_most_decisions(const struct model *model);
 
-/* Returns 1 if a factor per channel in row has no effect but by eps. A batch
- * norm then follows, after rows that do not mix channels. */
-int verify_is_normalised(const struct model *model, int row);
-
 /* Fails with ERROR_STOPPED after a signal; the message says where. Call it
  * after opening devices or compiling, since drivers install signal handlers. */
 int verify_check_signal(struct error *err, const char *where, ...)
