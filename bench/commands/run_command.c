@@ -34,8 +34,6 @@ struct campaign_work {
 	int named; /* targets were asked for by name */
 	int missing[MOST_TARGETS]; /* already reported */
 	struct campaign campaign;
-	size_t started; /* number of runs, including runs that the folder had
-			   before */
 	int worst;	    /* exit code so far */
 	struct error first; /* cause of worst */
 };
@@ -361,7 +359,7 @@ static int run_once(struct campaign_work *work, int t, long round, int more,
 	const struct target *target = &work->targets[t];
 	const struct training *training = &work->trainings[t];
 	struct options options = work->own[t];
-	char run_id[48];
+	char run_id[CAMPAIGN_RUN_ID];
 	const struct child_request request = {
 		.options = &options,
 		.target = target->name,
@@ -377,8 +375,7 @@ static int run_once(struct campaign_work *work, int t, long round, int more,
 	int failed;
 
 	options.seed += round * SEED_STRIDE;
-	snprintf(run_id, sizeof(run_id), "%.42s-%03zu", work->campaign.id,
-		 ++work->started);
+	campaign_name_run(&work->campaign, run_id);
 	progress_start(&collector.progress, options.progress,
 		       options.quiet, target->name, training->recipe.epochs,
 		       training->iterations, NULL);
@@ -401,10 +398,9 @@ static int skip_once(struct campaign_work *work, int t, struct error *err)
 {
 	struct child_result result = { .exit_code = 128 + interrupt_signal() };
 	struct error why;
-	char run_id[48];
+	char run_id[CAMPAIGN_RUN_ID];
 
-	snprintf(run_id, sizeof(run_id), "%.42s-%03zu", work->campaign.id,
-		 ++work->started);
+	campaign_name_run(&work->campaign, run_id);
 	error_set(&why, ERROR_STOPPED, "interrupted before it began");
 	child_blame(&result, work->targets[t].name, run_id, &why);
 	snprintf(result.run.status, sizeof(result.run.status), "skipped");
@@ -537,7 +533,6 @@ static int run_campaign(struct campaign_work *work, struct error *err)
 		 campaign_create(&work->campaign, &request, err);
 	print_notice(work);
 	if (!failed) {
-		work->started = work->campaign.run_count;
 		interrupt_install(0);
 		if (!options->quiet) {
 			note_shared_cpus(work);

@@ -103,7 +103,7 @@ static int run_process(struct check *check, struct check_target *target,
 				       .log = check->log };
 	const struct row_sink sink = collector_sink(&collector);
 	struct options options;
-	char run_id[48], **environment;
+	char run_id[CAMPAIGN_RUN_ID], **environment;
 	struct child_request request = {
 		.options = &options,
 		.target = target->name,
@@ -114,8 +114,7 @@ static int run_process(struct check *check, struct check_target *target,
 	};
 
 	set_options(&options, check, target, place);
-	snprintf(run_id, sizeof(run_id), "%.42s-%03zu", check->campaign.id,
-		 ++check->started);
+	campaign_name_run(&check->campaign, run_id);
 	environment = arm_environment(arm, place->pad, err);
 	if (!environment)
 		return -1;

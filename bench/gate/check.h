@@ -55,7 +55,6 @@ struct check {
 	char started_utc[24];
 	struct campaign campaign;
 	char scratch[256]; /* folder of the campaign in a dry run */
-	size_t started; /* runs, including runs that the folder had before */
 	struct progress progress;
 
 	/* The stage that is being measured. */

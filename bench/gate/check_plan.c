@@ -268,7 +268,6 @@ int check_open(struct check *check, const char *dir, struct error *err)
 	}
 	if (campaign_create(&check->campaign, &request, err))
 		return -1;
-	check->started = check->campaign.run_count;
 	progress_start(&check->progress, options->progress, options->quiet,
 		       verb_name(options->verb), 1, 1, NULL);
 	return 0;

@@ -315,6 +315,12 @@ static void make_id(struct campaign *campaign,
 	text_append(campaign->id, sizeof(campaign->id), "-%08x", file_unique());
 }
 
+void campaign_name_run(struct campaign *campaign, char run_id[CAMPAIGN_RUN_ID])
+{
+	snprintf(run_id, CAMPAIGN_RUN_ID, "%.42s-%03zu", campaign->id,
+		 campaign->earlier_runs + ++campaign->named_runs);
+}
+
 /* A folder that was not there before, so that two campaigns of one second do
  * not meet. */
 static int make_own_folder(struct campaign *campaign,

@@ -35,6 +35,7 @@ struct campaign {
 	size_t run_count, run_room;
 	/* Number of rows at the start that the folder had before. */
 	size_t earlier_runs, earlier_observations;
+	size_t named_runs; /* by campaign_name_run() */
 
 	int in_use; /* descriptor + 1 of append_share(); 0 = none */
 	/* Rows to be saved, as text; NULL = none. */
@@ -58,6 +59,12 @@ struct campaign_request {
  */
 int campaign_create(struct campaign *campaign,
 		    const struct campaign_request *request, struct error *err);
+
+enum { CAMPAIGN_RUN_ID = sizeof(((struct run *)0)->run_id) };
+
+/* Writes the run_id of the campaign's next run: its id and a number that counts
+ * on from the runs in the folder. */
+void campaign_name_run(struct campaign *campaign, char run_id[CAMPAIGN_RUN_ID]);
 
 /*
  * campaign_add() keeps a row of a running process; campaign_save() writes the

@@ -10,6 +10,7 @@ static void campaign_keeps_its_rows(void **state)
 	static struct made made;
 	const char *dir = in_folder("campaign/deep"), *paths[] = { dir };
 	struct campaign campaign, loaded;
+	char run_id[CAMPAIGN_RUN_ID];
 	struct error err;
 	size_t i;
 
@@ -43,6 +44,11 @@ static void campaign_keeps_its_rows(void **state)
 	create(&loaded, dir, "a, \"label\"");
 	assert_string_not_equal(loaded.id, campaign.id);
 	assert_int_equal(loaded.run_count, 2);
+	/* Its runs are numbered on from the two in the folder. */
+	campaign_name_run(&loaded, run_id);
+	assert_string_equal(strrchr(run_id, '-'), "-003");
+	campaign_name_run(&loaded, run_id);
+	assert_string_equal(strrchr(run_id, '-'), "-004");
 	campaign_release(&loaded);
 	campaign_release(&campaign);
 }
