@@ -241,19 +241,15 @@ static int print_objects(FILE *out, const void *context, struct error *err)
 /* The lines of an answer, which has to hold still. */
 static int print_again(FILE *out, const void *context, struct error *err)
 {
-	char *line = (char *)(size_t)context, *end;
+	const char *line = context, *end;
 	char hex[HASH_SHA256_SIZE], stamp[OBJECT_STAMP_SIZE];
+	char path[PATH_MAX];
 
-	for (; (end = strchr(line, '\n')); line = end + 1) {
-		int at = 0, failed;
-
-		*end = '\0';
-		failed = sscanf(line, "%64s %127s %n", hex, stamp, &at) != 2 ||
-			 !at || print_object(out, line + at, hex, stamp);
-		*end = '\n';
-		if (failed)
+	for (; (end = strchr(line, '\n')); line = end + 1)
+		if (sscanf(line, "%64s %127s %4095[^\n]", hex, stamp,
+			   path) != 3 ||
+		    print_object(out, path, hex, stamp))
 			return error_set(err, ERROR_INPUT, "another file");
-	}
 	return 0;
 }
 
@@ -285,19 +281,17 @@ int proof_run(struct proof *proof, double seconds,
 }
 
 /* A file that has been replaced meanwhile is another one. */
-static int check_stamps(char *line, struct error *err)
+static int check_stamps(const char *line, struct error *err)
 {
-	char stamp[OBJECT_STAMP_SIZE], now[OBJECT_STAMP_SIZE], *end;
+	char stamp[OBJECT_STAMP_SIZE], now[OBJECT_STAMP_SIZE];
+	char path[PATH_MAX] = "";
+	const char *end;
 
-	for (; (end = strchr(line, '\n')); line = end + 1) {
-		int at = 0;
-
-		*end = '\0';
-		if (sscanf(line, "%127s %n", stamp, &at) != 1 || !at ||
-		    object_stamp(line + at, now) < 0 || strcmp(stamp, now))
+	for (; (end = strchr(line, '\n')); line = end + 1)
+		if (sscanf(line, "%127s %4095[^\n]", stamp, path) != 2 ||
+		    object_stamp(path, now) < 0 || strcmp(stamp, now))
 			return error_set(err, ERROR_FAILED, "%.900s has "
-					 "changed", line + at);
-	}
+					 "changed", path);
 	return 0;
 }
 
