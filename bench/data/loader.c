@@ -62,7 +62,6 @@ int loader_upload(struct program *program, const struct dataset *dataset,
 		.train = { train->images, train->labels, train->count },
 		.test = { test->images, test->labels, test->count },
 	};
-
 	struct transform *transform;
 	const float *table;
 

@@ -28,7 +28,7 @@ struct process_work {
 };
 
 static void read_work(struct process_work *work, const struct observation *rows,
-			 size_t count)
+		      size_t count)
 {
 	work->steps = 0;
 	work->first_loss = NAN;
@@ -139,7 +139,7 @@ static int measure(struct check *check, struct check_target *target,
 
 	work->run = result.run;
 	read_work(work, check->campaign.observations + rows,
-		     check->campaign.observation_count - rows);
+		  check->campaign.observation_count - rows);
 	if (failed)
 		return -1;
 	if (interrupt_signal())

@@ -384,7 +384,6 @@ static int check_data(const struct model *model, const struct dataset *dataset,
 	/* To verify, vectors are made of labels. */
 	const int needs_vectors = !model_has_classes(model) &&
 				  options->verb != VERB_VERIFY;
-
 	const int in = model->input.channels, found = dataset->shape.channels;
 	char loss[80];
 

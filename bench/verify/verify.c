@@ -421,7 +421,6 @@ int verify_command(const struct options *options, FILE *out, FILE *log,
 						       verify_drawn(&v, log,
 								    err);
 	failed = failed || prepare(&v, &dataset, err);
-
 	if (!failed && dataset.notice[0] && !options->quiet)
 		fprintf(log, "note: %s\n", dataset.notice);
 	if (!failed)

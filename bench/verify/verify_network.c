@@ -59,7 +59,7 @@ struct draw_range {
 };
 
 static struct draw_range range_of(const struct model *model,
-			     const struct tensor *tensor, int is_bias)
+				  const struct tensor *tensor, int is_bias)
 {
 	if (model->layers[tensor->layer].kind == LAYER_BATCHNORM)
 		return is_bias ? (struct draw_range){ 0, .5f } :
