@@ -134,8 +134,8 @@ static void keep_standard_files(void)
 								O_RDONLY);
 }
 
-/* Before the libraries, OpenBLAS for one, have threads of their own: those
- * inherit which signals are held off. */
+/* Must run before libraries such as OpenBLAS start threads, which inherit
+ * blocked signals. */
 __attribute__((section(".preinit_array"), used))
 static void (*const before_libraries)(void) = interrupt_reset;
 
@@ -147,13 +147,13 @@ int main(int argc, char **argv)
 	int code, leaves_driver;
 
 	keep_standard_files();
-	/* We read our own files again, whatever others may. */
+	/* This process must be able to read its own files again. */
 	umask(umask(0777) & ~(mode_t)S_IRWXU);
 	/* Numbers keep their point; only characters follow the user. */
 	setlocale(LC_CTYPE, "");
 	log = terminal_wrapped(stderr);
 	code = run(&options, argc, argv, log, &err);
-	/* With all libraries and drivers that it took. */
+	/* Reports all libraries and drivers that were loaded. */
 	objects_report();
 	leaves_driver = used_device(&options);
 	options_release(&options);
@@ -161,7 +161,7 @@ int main(int argc, char **argv)
 		code = -error_set(&err, ERROR_OUTPUT,
 				  "standard output could not be written") *
 		       ERROR_OUTPUT;
-	/* A measuring child's parent says what went wrong. */
+	/* A measuring child's parent prints the error. */
 	if (code && err.message[0] && !options.has_parent)
 		terminal_print_error(&err, log);
 	if (code == ERROR_STOPPED && interrupt_signal())

@@ -18,7 +18,8 @@ void argument_offer_word(const struct offered *offered, const char *word,
 		description ? "\t" : "", description ? description : "");
 }
 
-/* Powers of two; those with another transport than the usual have an @. */
+/* Offers targets with powers of two cores. Transports other than the default
+ * are offered after an @. */
 static void offer_targets(const struct offered *offered)
 {
 	const struct backend *backend = NULL;

@@ -44,7 +44,7 @@ static int is_noisy(const struct judged *row)
 	       !is_flagged(row);
 }
 
-/* Blocks of the chosen targets, and what is to be said of all from then on. */
+/* Measures blocks of the chosen targets, then judges all of them. */
 static int measure_stage(struct check *check, int stage, int first,
 			 struct judged *rows, struct error *err)
 {
@@ -74,7 +74,7 @@ static int measure(struct check *check, struct judged *rows, struct error *err)
 	return measure_stage(check, CHECK_CONFIRM, 1, rows, err);
 }
 
-/* How bad a verdict is, and what the last line says of it. */
+/* Severity of the verdicts, and their words in the last line. */
 static const struct {
 	int rank;
 	const char *words;
@@ -145,7 +145,7 @@ static int run_check(struct check *check, FILE *out, FILE *log,
 	return conclude(check, rows, out, log, err);
 }
 
-/* Whoever waits for the last line finds it there. */
+/* A reader of the last line finds the verdict there. */
 static void end_with_verdict(struct error *err)
 {
 	text_append(err->message, sizeof(err->message), "\nverdict: none");

@@ -127,7 +127,7 @@ static int has_interval(const struct comparison *comparison,
 	return 0;
 }
 
-/* A target of the first that nothing can be said of is no success. */
+/* A target of the first campaign that cannot be compared is a failure. */
 static int refuse_unknown(const struct comparison *comparison,
 			  struct error *err)
 {

@@ -7,8 +7,8 @@
 #include "bench/system/command_line.h"
 #include "bench/system/suggest.h"
 
-/* Hashes the four files; reasons are why those without a hash have none. Fails
- * only where there is no memory to read them. */
+/* Hashes the four files. reasons has an error for each file without a hash.
+ * Fails only if there is no memory. */
 static int hash_place(struct dataset_place *place,
 		      char sha256[DATASET_FILES][HASH_SHA256_SIZE],
 		      struct error reasons[DATASET_FILES], struct error *err)

@@ -38,12 +38,12 @@ int device_list(const struct backend *backend, struct device_info *list,
 				       .context_size = sizeof(listing) };
 	const double began_s = clock_now();
 
-	/* Without drivers of others there is nothing to fear. */
+	/* This machine's CPU needs no driver. */
 	if (!backend->list)
 		return backend_list(backend, cpus_available(), list,
 				    DEVICE_LIST_MOST, err);
 	if (group_launch(transport_find("fork"), 1, &job, err)) {
-		/* No driver's fault, but ours. */
+		/* The failure was this process's, not a driver's. */
 		err->memory |= !listing.has_begun;
 		if (clock_now() - began_s >= DEVICE_LIST_LIMIT_S)
 			error_set(err, ERROR_FAILED,

@@ -291,7 +291,7 @@ static int estimate_memory(const struct model *model, double *bytes,
 	return isnan(*bytes) ? error_memory(err, "an estimate of memory") : 0;
 }
 
-/* How it is trained where nothing else is said. */
+/* Prints the model's default training. */
 static int print_recipe(FILE *out, const struct model *model,
 			struct error *err)
 {

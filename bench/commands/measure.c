@@ -92,7 +92,7 @@ static void describe_data(struct run *run, const struct training *training,
 	COPY(run->dataset_sha256, dataset->train.sha256);
 	run->train_samples = dataset->train.count;
 	if (dataset->is_fake && training->recipe.steps)
-		run->train_samples = CELL_NO_INT; /* it has no end */
+		run->train_samples = CELL_NO_INT; /* the set has no end */
 	run->test_samples = dataset->test.count;
 	if (training->infers)
 		run->passes = training->iterations;
@@ -190,7 +190,7 @@ static int measure(const struct target *target, struct training *training,
 		   const struct options *options, FILE *out, FILE *log,
 		   struct error *err)
 {
-	/* A parent says it, and so do tables. */
+	/* A parent prints it, and so do tables. */
 	FILE *notes = options->quiet || options->has_parent ? NULL : log;
 	struct run *run = &outcome->run;
 	struct dataset dataset = { 0 };
@@ -355,7 +355,8 @@ static int open_transport(struct target *target, struct training *training,
 	return 0;
 }
 
-/* The first core says what failed before it leaves; then it is said. */
+/* The first core prints the error before it leaves, so that err has no message
+ * afterwards. */
 static void leave(const struct target *target, const struct options *options,
 		  int failed, int is_launched, FILE *log, struct error *err)
 {
@@ -388,7 +389,8 @@ static int measure_target(const struct options *options, FILE *out, FILE *log,
 	    target_options_check(options, &target, 1, NULL, err) ||
 	    plan_run(&training, &target, options, err))
 		return -1;
-	/* A child of `bench run` ends with it, and when it says so. */
+	/* A child of `bench run` ends with its parent, or when the parent
+	 * asks. */
 	prctl(PR_SET_NAME, "bench measure"); /* it was started as exe */
 	if (options->has_parent || ranks_are_launched(&target))
 		process_end_with_parent();
@@ -417,7 +419,7 @@ static int measure_target(const struct options *options, FILE *out, FILE *log,
 	if (failed)
 		describe_failure(&outcome, err);
 	else if (!options->quiet && !options->has_parent)
-		note_disturbed(run, log); /* else a parent says it */
+		note_disturbed(run, log); /* a parent prints it otherwise */
 	if (options->run_file)
 		machine_read_binary(run);
 	failed = write_run(options->run_file, run, failed, err);

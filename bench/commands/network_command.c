@@ -170,7 +170,7 @@ static int print_table(FILE *out, const struct networks *networks,
 	return 0;
 }
 
-/* In this process, which is one of the ranks. */
+/* Measures in this process, which is one of the ranks. */
 static int measure_here(struct networks *networks, const char *hosts, FILE *out,
 			struct error *err)
 {

@@ -248,7 +248,8 @@ static int see_data(const struct files *files)
 	return 0;
 }
 
-/* A new file in the place of the one that a shell has opened for us. */
+/* A shell has opened standard output: it may be a new file in place of an
+ * input. */
 static int see_standard(const struct files *files)
 {
 	static const char *const paths[] = { "/dev/stdout", "/dev/stderr" };

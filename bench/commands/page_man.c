@@ -25,7 +25,7 @@ static int print_word(FILE *out, const char *word, int length)
 	};
 	int columns = 0;
 
-	/* At the start of a line these would make it a request. */
+	/* roff takes a line that starts with them for a request. */
 	if (*word == '.' || *word == '\'')
 		columns += fprintf(out, "\\&");
 	for (int i = 0; i < length; i++) {
@@ -167,7 +167,7 @@ static void print_verbs_of(FILE *out, const struct option_row *row)
 		print_list(out, "With", "", names, count);
 }
 
-/* To which verbs it means something else. */
+/* Prints the help of verbs for which the option means something else. */
 static void print_exceptions(FILE *out, const struct option_row *row)
 {
 	for (const struct option_words *own = option_words; own->name; own++) {

@@ -15,7 +15,7 @@ int peak_command(const char *path, FILE *out, struct error *err)
 	char cpu[16];
 	int failed, count = 0;
 
-	/* As a core that is timed: it does not wander. */
+	/* Stays on one CPU, as a timed core does. */
 	if (cpus_confine(1, cpu, sizeof(cpu), err) < 0)
 		return -1;
 	failed = peaks_measure(&rows, &count, err);

@@ -184,7 +184,7 @@ static int find_gnuplot(const struct drawing *drawing, struct error *err)
 			 "in %.600s", drawing->work);
 }
 
-/* It may have ended before it came to a verdict. */
+/* A check may have ended without a verdict. */
 static int refuse_check(const char *folder, struct error *err)
 {
 	struct verdicts verdicts = { 0 };
@@ -240,7 +240,7 @@ static int plot_campaign(const struct options *options,
 	drawing->log = log;
 	/* gnuplot ends with this process, after any number of signals. */
 	interrupt_install(1);
-	/* With one that it does not have, it fails before any script. */
+	/* gnuplot fails before any script if it does not have that terminal. */
 	process_unset("GNUTERM");
 	failed = plot_build(&drawing->plot, campaign, err);
 	drawing->plot.folder = options->arguments[0];

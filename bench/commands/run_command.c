@@ -128,7 +128,7 @@ static double test_work(const struct training *training)
 	return training->test_batch ? fmin(all, most) / 3 : 0;
 }
 
-/* Once, for the first target that it is true of. */
+/* Prints one note, for the first target with a longer test. */
 static void note_whole_test(const struct campaign_work *work)
 {
 	const struct options *options = work->options;
@@ -307,7 +307,8 @@ static int plan_data(struct campaign_work *work, struct error *err)
 		note_whole_test(work);
 	if (!failed && options->dry_run)
 		failed = dry_run_all(work, err);
-	/* Others could be trained for hours before; one alone says it. */
+	/* Other targets could be trained for hours first. A single target
+	 * reports it itself. */
 	else if (!failed && work->named && work->target_count > 1)
 		devices_probe(work->targets, work->trainings,
 			      work->target_count, work->log, work->missing);
@@ -315,7 +316,7 @@ static int plan_data(struct campaign_work *work, struct error *err)
 	return failed ? -1 : 0;
 }
 
-/* A target that nobody asked for by name may be missing. */
+/* A target that the user did not name may be missing. */
 static void check_result(struct campaign_work *work,
 			 struct child_result *result,
 			 const struct target *target, int more)
@@ -332,8 +333,8 @@ static void check_result(struct campaign_work *work,
 		return;
 	}
 	error_set(&err, ERROR_FAILED, "%s: %s", target->name, run->reason);
-	/* At once, since others may take long; the first is named at the end
-	 * as well. */
+	/* Printed at once, since other targets may take long. The first one is
+	 * printed again at the end. */
 	if ((work->worst || more) && !work->missing[target - work->targets])
 		fprintf(work->log, "%s\n", err.message);
 	if (result->exit_code >= ERROR_USAGE &&
@@ -481,7 +482,7 @@ static void publish(struct campaign_work *work)
 		fprintf(work->log, "results: %s\n", work->campaign.dir);
 }
 
-/* Once, for the target with the most cores. */
+/* Prints one note, for the target with the most cores. */
 static void note_shared_cpus(const struct campaign_work *work)
 {
 	const struct target *most = NULL;

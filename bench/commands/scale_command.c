@@ -24,7 +24,7 @@
 #define POD_RATE_GBS (340e3 / 1024)
 #define POD_LATENCY_US 1.
 
-enum { MOST_POINTS = 64 }; /* as many numbers of cores */
+enum { MOST_POINTS = 64 }; /* numbers of cores */
 
 /* One invocation. */
 struct scaling {
@@ -248,7 +248,7 @@ static int keep_rows(struct scaling *scaling, struct error *err)
 	return 0;
 }
 
-/* With its interval, unless that is the value. */
+/* Prints a value, and its interval if it has one. */
 static void print_value(const struct grid *grid, int row, int column,
 			const struct scale_value *value, double factor,
 			int most)
@@ -437,8 +437,8 @@ static int print_rows(FILE *out, const void *context, struct error *err)
 	return 0;
 }
 
-/* The rows go into the folder where nothing else is asked for, and it can be
- * written to. */
+/* Writes the rows into the folder, unless a file is given or the folder cannot
+ * be written. */
 static int run(struct scaling *scaling, const struct campaign *campaign,
 	       FILE *out, FILE *log, struct error *err)
 {

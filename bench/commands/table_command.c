@@ -144,7 +144,7 @@ static int finish(FILE *out, struct error *err)
 	return 0;
 }
 
-/* There is none of what these two show. */
+/* There is nothing to export for these two. */
 static int refuse_exports(const struct options *options, struct error *err)
 {
 	if ((!options->cores && !options->columns) ||

@@ -39,7 +39,7 @@ static int is_https(const char *url)
 	return !strncmp(url, "https://", 8);
 }
 
-/* NULL, or what is wrong with a URL that we are asked to use. */
+/* Returns the defect of a URL, or NULL. */
 static const char *check_url(const char *url)
 {
 	if (!is_https(url) && strncmp(url, "http://", 7))
@@ -118,7 +118,7 @@ static int download_file(const char *url, const char *path, struct error *err)
 
 	if (process_start(argv, &setting, &pid, err))
 		return -1;
-	/* curl before 8.4 believes what the server says of the length. */
+	/* Before version 8.4, curl trusts the length that the server sends. */
 	process_limit_files(pid, MAX_BYTES);
 	if (process_wait(pid, &status, err))
 		return -1;
@@ -187,9 +187,9 @@ static int verify(const struct transfer *transfer, const char *path,
 }
 
 /*
- * Returns 1 when the right file is there, 0 when it can be downloaded to
- * transfer->path. A damaged file of that very name is left from something
- * interrupted and will be replaced; anything else belongs to the user.
+ * Returns 1 if the right file exists, 0 if it can be downloaded to
+ * transfer->path. A damaged file of that very name is from an interrupted
+ * download and will be replaced; any other file belongs to the user.
  */
 static int look_before(const struct transfer *transfer, const char *dir,
 		       FILE *out, FILE *log, struct error *err)

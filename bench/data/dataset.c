@@ -98,7 +98,7 @@ static int read_samples(struct samples *samples,
 	return 0;
 }
 
-/* Names the content and says so where that is not what was asked for. */
+/* Names the content, and notes if it is not what was asked for. */
 static void identify(struct dataset *dataset,
 		     const struct dataset_known *wanted,
 		     char sha256[DATASET_FILES][HASH_SHA256_SIZE])
@@ -203,7 +203,7 @@ static int draw(struct mt19937 *generator, int below)
 	return (int)(mt19937_next(generator) % (uint32_t)below);
 }
 
-/* A third of the cells is drawn, about as much as digits cover. */
+/* Draws a third of the cells, about as much as digits cover. */
 static void make_patterns(struct patterns *patterns)
 {
 	struct mt19937 generator;
@@ -225,7 +225,7 @@ static uint32_t dim(uint32_t word)
 	       ((word >> 8 & even) * NOISE & ~even);
 }
 
-/* Four pixels from each random word, whatever the byte order of the host. */
+/* Takes four pixels from each random word, in any byte order of the host. */
 static void draw_noise(struct mt19937 *generator, uint8_t *pixels, size_t count)
 {
 	uint32_t words[256];
@@ -267,7 +267,7 @@ static void put_big_endian(uint8_t *bytes, int value)
 		bytes[i] = (uint8_t)((unsigned int)value >> (24 - 8 * i));
 }
 
-/* As if the images were in an IDX file. */
+/* Hashes the images as in an IDX file. */
 static void hash_images(struct samples *samples, struct shape shape)
 {
 	uint8_t header[16] = { 0, 0, 8, 3 };

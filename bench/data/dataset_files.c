@@ -220,7 +220,7 @@ void dataset_search_init(struct dataset_search *search, const char *dir)
 	kept_cache(search->cache);
 }
 
-/* How many of the four files dir itself has. Fills dir and their paths. */
+/* Returns how many of the four files dir itself has. Fills dir and paths. */
 static int look_in(struct dataset_place *place, const char *dir)
 {
 	int count = 0;
@@ -271,7 +271,7 @@ static int look_in_all(const struct folders *folders,
 	return 0;
 }
 
-/* Adds to text of size bytes as much as fits. */
+/* Appends words to text, cut to size bytes. */
 static void append(char *text, size_t size, const char *words)
 {
 	size_t length = strlen(text);
@@ -384,7 +384,7 @@ int dataset_find(const struct dataset_search *search,
 	}
 	while ((each = dataset_known_next(each))) {
 		folders_list(&folders, search, each);
-		/* No set was asked for: whatever the user's folder holds. */
+		/* No set was asked for: takes any set in the user's folder. */
 		if (look_in_all(&folders, NULL, place))
 			return 0;
 	}

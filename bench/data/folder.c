@@ -72,7 +72,7 @@ static int refuse_reading(const char *path, int code, struct error *err)
 					  strerror(code));
 }
 
-/* To be released after success. */
+/* Reads the names in a folder. Release names after success. */
 static int names_read(struct entries *names, const char *path,
 		      int (*filter)(const struct dirent *), struct error *err)
 {
@@ -84,7 +84,7 @@ static int names_read(struct entries *names, const char *path,
 	return refuse_reading(path, errno, err);
 }
 
-/* 1: a folder; 0: something else; -1: nothing. */
+/* Returns 1 for a folder, 0 for anything else, -1 if there is nothing. */
 static int is_folder(const char *path)
 {
 	struct stat about;
@@ -145,8 +145,8 @@ static int make_room(struct folder *folder, struct folder_part *part,
 	return 0;
 }
 
-/* That it may hold an image, whose bytes are counted, and whose path is next in
- * the text. */
+/* Checks that a file can hold an image, and counts its bytes. Its path is the
+ * next one in the text. */
 static int check_file(struct folder *folder, const char *name,
 		      struct error *err)
 {
@@ -211,10 +211,10 @@ struct class_walk {
 	struct folder *folder;
 	struct folder_part *part;
 	uint16_t label;
-	char path[PATH_MAX]; /* the folder or file that it has come to */
+	char path[PATH_MAX]; /* current folder or file */
 };
 
-/* A folder of walk.path, and those above it. */
+/* A folder of walk.path, and its parents. */
 struct level {
 	const struct level *above; /* NULL: this is the class */
 	dev_t device;
@@ -289,8 +289,8 @@ static int walk_folder(struct class_walk *walk, const struct level *above,
 	return failed;
 }
 
-/* For qsort_r: as Python sorts os.walk(), by the path of the folder (in which
- * "a-b" is before "a/b"), then by the file's name. */
+/* Compares for qsort_r as Python sorts os.walk(): by the path of the folder
+ * ("a-b" before "a/b"), then by the file's name. */
 static int by_folder(const void *a, const void *b, void *text)
 {
 	const char *first = (char *)text + *(const size_t *)a;
@@ -362,7 +362,7 @@ static int compare_entries(const void *a, const void *b)
 	return strcmp((*first)->d_name, (*second)->d_name);
 }
 
-/* Its place among the classes, or -1. */
+/* Returns the index among the classes, or -1. */
 static int find_class(const struct entries *classes, const struct dirent *entry)
 {
 	struct dirent **found = bsearch(&entry, classes->list,

@@ -206,7 +206,7 @@ static int check_end(struct source *source, const struct idx *idx,
 	return 0;
 }
 
-/* By pieces, into items or, to be scanned, one over the other into piece. */
+/* Reads in pieces: into items, or in a scan all into piece. */
 static int read_pieces(struct source *source, const struct idx_form *form,
 		       struct idx *idx, uint8_t *piece, struct error *err)
 {

@@ -1,9 +1,9 @@
 /*
  * Reads an IDX file, plain or gzipped. Only idx.c includes zlib.
  *
- * The format, all numbers big endian: two zero bytes, the type of an item (8:
- * unsigned byte), the number of dimensions and one 32-bit size for each. Then
- * come the items, with the last dimension running fastest.
+ * All numbers are big endian. A file has two zero bytes, the type of an item
+ * (8: unsigned byte), the number of dimensions and one 32-bit size for each.
+ * Then come the items, with the last dimension running fastest.
  *
  * Files are not trusted. Nothing is allocated before the header is found to be
  * the expected one; a scan takes little memory for any file. Not more is read

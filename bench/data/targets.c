@@ -92,7 +92,7 @@ static int grow_rows(struct targets_file *table)
 	return 0;
 }
 
-/* Its place. */
+/* Returns the offset of the stored text. */
 static size_t keep_text(struct targets_file *table, const char *text,
 			size_t length)
 {
@@ -269,7 +269,7 @@ static int compare_groups(const struct targets_file *table, int a, int b)
 		      table->text + table->rows[b].group);
 }
 
-/* For qsort_r: rows by group, and within one in their order. */
+/* Compares rows for qsort_r by group, and within a group by their order. */
 static int by_group(const void *a, const void *b, void *context)
 {
 	const int first = *(const int *)a, second = *(const int *)b;
@@ -278,8 +278,8 @@ static int by_group(const void *a, const void *b, void *context)
 	return order ? order : first - second;
 }
 
-/* Numbers the groups of rows that are sorted by them, from 0: group[row], and
- * how many rows each has. Returns how many there are. */
+/* Numbers the groups of sorted rows from 0: group[row], and the number of rows
+ * of each. Returns the number of groups. */
 static int number_groups(const struct targets_file *table, int *group,
 			 int *sizes)
 {

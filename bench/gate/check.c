@@ -15,7 +15,7 @@
 #define FEWEST_STEPS 5
 #define LOSS_BOUND 1e-5
 
-/* Which process of the check it is. */
+/* Position of a process in the check. */
 struct process_place {
 	int arm, stage, block, attempt, order, pad;
 };
@@ -150,7 +150,7 @@ static int measure(struct check *check, struct check_target *target,
 					     &result, err) : 0;
 }
 
-/* Rows of a command need not say a loss: none is the same as none. */
+/* Rows of a command may lack a loss: two missing losses are equal. */
 static int is_same_loss(double loss, double expected)
 {
 	return fabs(loss - expected) <= LOSS_BOUND * fmax(1, fabs(expected)) ||
@@ -303,7 +303,8 @@ int check_measure(struct check *check, int stage, int first,
 	return failed;
 }
 
-/* Iterations that take long enough, but no more than there are. */
+/* Sets the number of iterations: enough for a long interval, but no more than
+ * there are. */
 static void plan_steps(struct check *check, struct check_target *target,
 		       const struct process_work *work, double process_s)
 {

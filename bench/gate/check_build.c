@@ -27,8 +27,8 @@ static const char *const knobs[] = {
 	"COMPILER_PATH", "GCC_EXEC_PREFIX", "SOURCE_DATE_EPOCH",
 };
 
-/* Its standard files go to out and errors; -1: ours. Fails unless the program
- * ends with 0. */
+/* Runs a program with standard files out and errors; -1 = ours. Fails unless
+ * its exit code is 0. */
 static int start(const char *const *words, int out, int errors,
 		 struct error *err)
 {
@@ -167,7 +167,7 @@ static int build_it(const struct check_build *build, const char *top,
 	       start(make, PROCESS_NOWHERE, -1, err) ? -1 : 0;
 }
 
-/* It shows in no list of git's, whatever the repository ignores. */
+/* Hides the folder from git's lists, whatever the repository ignores. */
 static int hide(const struct check_build *build, struct error *err)
 {
 	char path[sizeof(build->kept) + 24];
@@ -264,7 +264,7 @@ int check_build(struct check_build *build, const char *revision,
 	*build = (struct check_build){ 0 };
 	if (!build_revision(build, revision, head, dry_run, log, err))
 		return 0;
-	/* Whatever failed then, that is why. */
+	/* After a signal, that is the cause of any failure. */
 	return interrupt_signal() ? error_set(err, ERROR_STOPPED, "interrupted "
 					      "while the base was being built")
 					      : -1;

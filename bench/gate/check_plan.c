@@ -82,7 +82,7 @@ static int plan_arms(struct check *check, struct error *err)
 	return 0;
 }
 
-/* How many blocks, and the seed of their order. */
+/* Sets the number of blocks, and the seed of their order. */
 static void plan_blocks(struct check *check)
 {
 	const struct options *options = check->options;
@@ -198,7 +198,7 @@ static int plan_less(const struct check *check, struct check_target *planned,
 	return plan_run(training, target, options, err);
 }
 
-/* That the data are there, and how many iterations an epoch has. */
+/* Plans each target with the data set: iterations, reductions and memory. */
 static int plan_data(struct check *check, struct error *err)
 {
 	struct dataset dataset = { 0 };
@@ -246,8 +246,8 @@ int check_plan(struct check *check, struct error *err)
 	clock_stamp(check->started_utc, sizeof(check->started_utc));
 	plan_blocks(check);
 	check->arm_count = options->control ? ARM_COUNT : ARM_CONTROL;
-	/* The folder that --base-ref builds in goes. Commands end soon after
-	 * the first signal, and are ours to end. */
+	/* The folder of --base-ref is removed. Commands end soon after the
+	 * first signal, and this process has to end them. */
 	interrupt_install(options->base_cmd != NULL);
 	return check_question(options, err) || plan_arms(check, err) ||
 	       plan_targets(check, err) || plan_data(check, err) ||

@@ -1,4 +1,4 @@
-/* Both programs of a check have to be right before their speed matters. */
+/* Verifies both programs of a check before their speed is compared. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -105,7 +105,7 @@ static void print_command(const struct proof *proof, char *text, size_t size)
 		command_line_append(text, size, *word);
 }
 
-/* To be closed on failure as well. */
+/* Opens a proof. Close it also after a failure. */
 static int open_proof(struct proof *proof, const struct check *check, int a,
 		      const struct check_target *target, struct error *err)
 {
@@ -152,7 +152,7 @@ static int verify(const struct check *check, int a,
 				 "%.800s", arm_words[a], place, cause.message);
 	if (!code || is_too_old(check, a, target, code, command))
 		return 0;
-	/* 1 is its verdict; anything else says that it came to none. */
+	/* Exit code 1 is a verdict; other codes mean that there is none. */
 	return error_set(err, ERROR_FAILED, code == 1 ?
 			 "the %s is wrong, speed not compared: see %s" :
 			 "the %s cannot be verified, speed not compared: "

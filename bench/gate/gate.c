@@ -14,10 +14,10 @@ const struct gate_rule gate_rule_default = {
 	.fewest = 12,
 };
 
-/* Each side of the interval that is shown: 95 % whatever the rule is. */
+/* Each side of the reported interval: 95 % for any rule. */
 static const double interval_alpha = .025;
 
-/* From ranks of logarithms; releases them. */
+/* Fills a stage from ranks of logarithms, and releases them. */
 static void fill_stage(struct gate_stage *stage, const struct gate_rule *rule,
 		       struct rank_test *test)
 {

@@ -126,7 +126,7 @@ static void judge_counters(struct judged *row, const struct campaign *campaign,
 
 		if (base == CELL_NO_INT || head == CELL_NO_INT || head == base)
 			continue;
-		/* Improvements never fail: another way may well be faster. */
+		/* Fewer is never a failure: another way may be faster. */
 		worse = head > base && gate->verdict != GATE_FASTER;
 		if (worse)
 			gate->verdict = GATE_REGRESSION;

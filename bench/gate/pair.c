@@ -116,7 +116,7 @@ void pair_gather(struct pair_stage stages[CHECK_STAGES],
 	}
 }
 
-/* NAN if the process did not go well, or does not say. */
+/* Returns NAN if the process failed, or if its row lacks the value. */
 static double cell_of(const struct run *run, const struct column *column)
 {
 	if (strcmp(run->status, "ok"))

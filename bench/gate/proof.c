@@ -206,9 +206,9 @@ void proof_close(struct proof *proof)
 	*proof = (struct proof){ 0 };
 }
 
-/* "HASH STAMP PATH" of a file as it is now, whose content has to have the hash
- * that is expected (NULL: any). The stamp says that the hash need not be made
- * anew; - is of a file that may change without it. */
+/* Prints "HASH STAMP PATH" of a file. Fails if its content has not the expected
+ * hash (NULL = any). If the stamp is unchanged, the hash is not computed again;
+ * stamp "-" marks a file that may change without it. */
 static int print_object(FILE *out, const char *path, const char *expected,
 			const char *stamp_then)
 {
@@ -238,7 +238,7 @@ static int print_objects(FILE *out, const void *context, struct error *err)
 	return objects->count ? 0 : error_set(err, ERROR_MISSING, "no report");
 }
 
-/* The lines of an answer, which has to hold still. */
+/* Prints the lines of an answer again. Fails if a file has changed. */
 static int print_again(FILE *out, const void *context, struct error *err)
 {
 	const char *line = context, *end;

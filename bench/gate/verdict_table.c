@@ -33,7 +33,7 @@ static void set_time(const struct grid *grid, int row, int column,
 			 before < 4 ? 4 - before : 0, value);
 }
 
-/* With its interval, if there are enough pairs for one. */
+/* Prints a ratio, and its interval if there are enough pairs. */
 static void print_ratio(char text[GRID_TEXT], double ratio, double lower,
 			double upper)
 {
@@ -227,7 +227,7 @@ static void print_disturbed(const struct verdict *verdict,
 
 	if (verdict->redone <= 0 && verdict->disturbed <= 0)
 		return;
-	/* An older bench did not say. */
+	/* An older bench did not count them. */
 	if (verdict->processes > 0)
 		snprintf(of_all, sizeof(of_all), " of %ld", verdict->processes);
 	print_note(out, options, "%s: others used the machine: %ld block%s "

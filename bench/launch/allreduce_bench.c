@@ -38,7 +38,7 @@ struct sweep {
 
 /* Memory of one rank. */
 struct memory {
-	float *values; /* the vector: zeros stay zeros, whatever is added */
+	float *values; /* the vector: zeros stay zeros in every sum */
 	char *scratch;
 };
 

@@ -25,9 +25,9 @@
 #define PIPE_BYTES 65536 /* in a pipe at once */
 #define STDERR_AT_ONCE 4096 /* bytes */
 #define AGAIN_S 0.5 /* from a signal for ranks to the next: none may be there */
-#define ASK_S 5	    /* in which ranks may say whom they wait for */
-/* In which an interrupted child may end its iteration, one that took longer
- * before, and what comes before the first. */
+#define ASK_S 5	    /* in which ranks may report whom they wait for */
+/* Time for an interrupted child to end its iteration, or a longer one, and for
+ * its start-up before the first. */
 #define CHILD_GRACE_S 60
 #define CHILD_LONGER 3 /* times as long */
 #define CHILD_START_S 300
@@ -51,7 +51,7 @@ struct listener {
 	double began_at, ended_at;    /* ended_at: 0 before */
 	struct command_usage usage;   /* of a command */
 	double deadline; /* 0: none */
-	int forwarded;	 /* the signal of ours that was passed on, ... */
+	int forwarded;	 /* signal of ours that was passed on; 0 = none */
 	double forwarded_at; /* ... and when */
 	double longest_s;    /* of the steps so far; 0: none */
 	double kill_at;	 /* for process_end(); 0: it was not asked to end */
@@ -65,7 +65,7 @@ struct listener {
 	size_t begun;
 };
 
-/* How the header of rows begins: the output of any other command does not. */
+/* Start of the header of rows. Other output does not start like this. */
 static const char rows_begin[] = "schema,";
 
 /* A command's rows have names of their own. */
@@ -86,7 +86,7 @@ static int pass_row(const void *given, void *context, struct error *err)
 	return listener->sink->row(&row, listener->sink->context, err);
 }
 
-/* For the output of a child of the request. To be released on success. */
+/* Prepares reading a child's output. Release listener after success. */
 static int listener_open(struct listener *listener,
 			 const struct child_request *request,
 			 const struct row_sink *sink, struct error *err)
@@ -112,7 +112,7 @@ static void listener_release(struct listener *listener)
 		close(listener->watch);
 }
 
-/* The first bytes say whether a command prints rows. */
+/* Passes bytes on. The first ones show whether a command prints rows. */
 static int feed_rows(struct listener *listener, const char *bytes,
 		     size_t count, struct error *err)
 {
@@ -151,8 +151,8 @@ static void signal_ranks(struct listener *listener, double now)
 	listener->passed_at = now;
 }
 
-/* An interrupted child, or one of its ranks, may hang, and a host be gone: the
- * wait for it has an end. */
+/* Sets a deadline: an interrupted child or rank may hang, and its host may be
+ * lost. */
 static void limit_child(struct listener *listener, double now)
 {
 	const double grace = !listener->longest_s ? CHILD_START_S :
@@ -161,7 +161,7 @@ static void limit_child(struct listener *listener, double now)
 
 	if (!listener->deadline || listener->deadline > now + grace)
 		listener->deadline = now + grace;
-	/* Ranks may say whom they wait for. */
+	/* Ranks may report whom they wait for. */
 	else if (listener->is_launcher && listener->deadline < now + ASK_S)
 		listener->deadline = now + ASK_S;
 }
@@ -231,8 +231,8 @@ static void end_unmet(struct listener *listener, double now)
 	process_end(whom(listener), PROCESS_GRACE_S, &listener->kill_at);
 }
 
-/* Others may hold its pipe, or it may close it: it has ended when its process
- * has. */
+/* Checks the process itself: others may hold its pipe, or it may close its pipe
+ * early. */
 static int check_ended(struct listener *listener, struct error *err)
 {
 	int ended;
@@ -263,7 +263,7 @@ static int is_over(const struct listener *listener)
 		kill(-listener->pid, 0));
 }
 
-/* Whatever is wrong with what a child hands over, no file of the user's is. */
+/* Errors in a child's output are not errors of the user's files. */
 static int blame_child(const char *words, struct error *err)
 {
 	const struct error cause = *err;
@@ -343,9 +343,9 @@ static size_t read_some(struct listener *listener, int wait_ms,
 }
 
 /*
- * Reads what the child listener->pid writes to listener->pipe until its end or
- * listener->deadline: see child_measure. Fails if its rows cannot be taken; it
- * has ended then, too.
+ * Reads the output of the child listener->pid until its end or
+ * listener->deadline: see child_measure(). Fails if its rows cannot be passed
+ * on; the child has ended then, too.
  */
 static int read_to_end(struct listener *listener, struct error *err)
 {
@@ -362,8 +362,8 @@ static int read_to_end(struct listener *listener, struct error *err)
 		pass_signals(listener, clock_now());
 		keep_deadline(listener, clock_now());
 		listener->sink->pause(listener->sink->context);
-		/* We may have been stopped while they met: what they say of it
-		 * comes first. */
+		/* This process may have been stopped while the ranks met: their
+		 * output comes first. */
 		if (!read_some(listener, wait_ms, err))
 			end_unmet(listener, clock_now());
 	}
@@ -419,7 +419,7 @@ static void make_run(struct run *run, const struct listener *listener)
 	process_describe(&listener->status, run->reason, sizeof(run->reason));
 }
 
-/* A command says nothing about itself. */
+/* Makes the run of a command, which has no row of its own. */
 static void make_command_run(struct run *run, const struct listener *listener)
 {
 	const struct process_status *status = &listener->status;
@@ -467,7 +467,7 @@ static void describe_timeout(struct child_result *result,
 	const struct launcher_log *log = &listener->log;
 	struct run *run = &result->run;
 
-	/* The signal was ours. */
+	/* The timeout sent the signal. */
 	result->exit_code = run->exit_code = ERROR_FAILED;
 	snprintf(run->status, sizeof(run->status), "partial");
 	snprintf(run->reason, sizeof(run->reason),
@@ -476,7 +476,7 @@ static void describe_timeout(struct child_result *result,
 		 log->waits);
 }
 
-/* Whatever it was in the midst of, a compilation say, may end in an error. */
+/* An interrupted child may fail for another reason, such as a compilation. */
 static void describe_interrupt(struct run *run, const struct listener *listener)
 {
 	const struct launcher_log *log = &listener->log;
@@ -489,7 +489,7 @@ static void describe_interrupt(struct run *run, const struct listener *listener)
 			 log->waits[0] ? "; " : "", log->waits);
 }
 
-/* Fails if what a child that went well says of itself cannot be read. */
+/* Fails if the row of a child that succeeded cannot be read. */
 static int finish(struct child_result *result, const struct listener *listener,
 		  const char *run_file, struct error *err)
 {
@@ -523,7 +523,7 @@ static int finish(struct child_result *result, const struct listener *listener,
 	return 0;
 }
 
-/* From the start of the child to its end. */
+/* Starts the child and reads its output to the end. */
 static int start_and_read(struct listener *listener, const char *run_file,
 			  int to_us, int stderr_to_us, struct error *err)
 {

@@ -14,13 +14,14 @@ int child_is_launched(const struct child_request *request,
 {
 	struct error unknown;
 
-	/* Another program's targets may be others than ours. */
+	/* Another program may have other targets. */
 	return !request->words &&
 	       !target_parse(target, request->target, &unknown) &&
 	       ranks_are_launched(target);
 }
 
-/* A terminal's Ctrl-C does not reach a group of its own: we pass it on. */
+/* A group of its own does not get a terminal's Ctrl-C: this process passes it
+ * on. */
 static int start_command(const struct child_request *request, int pipe,
 			 pid_t *pid, struct error *err)
 {

@@ -32,8 +32,8 @@ static int is_saved(const struct collector *collector)
 	       !campaign->lost && !campaign->forgot;
 }
 
-/* An epoch is shown as done when none of its rows can be lost any more. One
- * that has to wait for that gives way to the next. */
+/* Shows an epoch as done once its rows are saved. If the next epoch ends
+ * earlier, only that is shown. */
 static void show_epoch(struct collector *collector, double now)
 {
 	if (!is_saved(collector))
@@ -58,7 +58,7 @@ static void save(struct collector *collector, double now)
 	collector->failing = failed;
 	if (collector->epoch_waits)
 		show_epoch(collector, now);
-	/* Without a log of ours the caller prints it. */
+	/* If there is no log, the caller prints it. */
 	if (!campaign->notice[0] || !collector->log)
 		return;
 	print_note(collector, "", campaign->notice);

@@ -60,7 +60,7 @@ static int find_lost_host(struct launcher_log *log)
 	return 1;
 }
 
-/* Open MPI does not say which host. */
+/* Open MPI does not name the host. */
 static int find_no_start(struct launcher_log *log)
 {
 	if (!strstr(log->block, "unable to reliably start one or more daemons"))
@@ -147,7 +147,7 @@ static int is_about_itself(const char *line)
 	       strstr(line, "\"orte_base_help_aggregate\"");
 }
 
-/* In one line. */
+/* Appends the line's words. */
 static void add_to_block(struct launcher_log *log)
 {
 	char *word, *rest = log->line;

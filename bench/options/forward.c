@@ -18,7 +18,7 @@ static void format_option(const struct option_row *row,
 			     name - 1 : 0] = '\0';
 		return;
 	}
-	/* There is no list among them. */
+	/* No forwarded option is a list. */
 	option_print(options, row, word + name, WORD_MOST - (size_t)name);
 	if (!word[name])
 		word[0] = '\0';

@@ -71,7 +71,7 @@ static void print_verb(FILE *out, const struct verb_row *verb)
 {
 	fprintf(out, "  bench %-9s %-*s", verb->name, VERB_ROOM,
 		verb->arguments);
-	/* As with long names of options. */
+	/* As for long names of options. */
 	if (strlen(verb->arguments) > VERB_ROOM)
 		fprintf(out, "\n%*s", VERB_INDENT - 1, "");
 	fprintf(out, " %s\n", verb->summary);

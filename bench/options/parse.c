@@ -67,7 +67,7 @@ static int refuse_number(const struct option_row *row, const char *text,
 			 *whole ? "'" : "", text, *whole ? "'" : "");
 }
 
-/* Seconds in the unit that a time ends with; 0: there is no such unit. */
+/* Returns the seconds of a time's unit; 0 if there is no such unit. */
 static double find_unit(const char *end)
 {
 	static const struct {
@@ -373,7 +373,7 @@ static int settle_accuracy(struct options *options, struct error *err)
 	return 0;
 }
 
-/* The last repetition's seed has to be one as well. */
+/* The last repetition's seed must be valid too. */
 static int settle_seed(const struct options *options, struct error *err)
 {
 	const long most = SEED_MOST - SEED_STRIDE * (options->repeat - 1);

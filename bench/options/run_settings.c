@@ -85,7 +85,7 @@ const char *run_cell_text(const struct run *run, const char *name,
 const char *run_setting_text(const struct run_setting *setting,
 			     const struct run *run, char number[NUMBER_SIZE])
 {
-	/* Its column has what came of the option. */
+	/* The column has the outcome, not the option. */
 	if (!strcmp(setting->column, "resident"))
 		return run_asked_resident(run);
 	/* One host needs no option. */

@@ -56,7 +56,7 @@ static int plan_model(struct model *model, const struct options *options,
 				 options->image_size, wrong);
 }
 
-/* The model's own recipe, but for what options say otherwise. */
+/* Returns the model's recipe, changed by the options. */
 static struct recipe plan_recipe(const struct model *model, int cores,
 				 const struct options *options)
 {
@@ -89,7 +89,7 @@ static int plan_test_batch(const struct training *training,
 	return own ? own * target->cores : TEST_BATCH;
 }
 
-/* Forward passes, of whatever the network is trained with. */
+/* Plans forward passes. */
 static int plan_inference(struct training *training,
 			  const struct options *options, struct error *err)
 {
@@ -270,7 +270,7 @@ static int may_fold(const struct training *training)
 	       !training->save_weights[0] && !training->save_parameters;
 }
 
-/* How gradients are summed. */
+/* Plans how gradients are summed. */
 static int plan_sums(struct training *training, const struct target *target,
 		     const struct options *options, struct error *err)
 {
@@ -339,7 +339,7 @@ int plan_run(struct training *training, const struct target *target,
 	return slowdown_plan(&training->slowdown, target, options, err);
 }
 
-/* Images in files have whatever channels they have. */
+/* Images in files may have 1 or 3 channels. */
 static int check_folder(const struct model *model,
 			const struct options *options, struct error *err)
 {
@@ -427,8 +427,7 @@ static int is_batch_asked(const struct options *options)
 		 options->global_batch != CLOSED_GLOBAL_BATCH));
 }
 
-/* A model's own batch may be more than there is; one that is asked for is a
- * mistake. */
+/* A model's own batch size may exceed the data set; a given one may not. */
 static int refuse_batch(const struct training *training,
 			const struct options *options, struct error *err)
 {
@@ -473,7 +472,7 @@ static int refuse_none(const struct training *training,
 			 ", or give --test off" : "");
 }
 
-/* That there are samples to train on, to test, or to pass forward. */
+/* Checks that there are samples for training, tests or forward passes. */
 static int check_samples(const struct training *training,
 			 const struct options *options, struct error *err)
 {

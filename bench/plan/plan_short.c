@@ -4,8 +4,8 @@
 #include "bench/options/option_table.h"
 #include "bench/plan/plan.h"
 
-/* A process of a comparison: multiplications, and iterations with their
- * warm-up. Networks of less a sample, as those on MNIST, stay as they are. */
+/* A process of a comparison: multiplications of its iterations and warm-up.
+ * Networks with less work per sample, as on MNIST, are not shortened. */
 #define GATE_WORK 1e11
 #define GATE_SMALL 1e8
 #define GATE_STEPS 7
@@ -101,7 +101,7 @@ void plan_quick(struct options *options, const struct training *training)
 			(long)fmax(1, test_room / (double)test_batch);
 }
 
-/* Images of half the side, if the model takes those. */
+/* Halves the sides of images, if the model allows it. */
 static int halve_images(struct model *model)
 {
 	struct model smaller = *model;

@@ -181,8 +181,8 @@ static size_t add_launcher(const struct target *target, const char *hosts,
 	size_t at = 0;
 
 	snprintf(number, 16, "%d", target->cores);
-	/* It ends with us, and its cores with it; asked politely it would wait
-	 * for a host that is lost. */
+	/* Ends the launcher and its cores with this process. After SIGTERM it
+	 * would wait for a lost host. */
 	if (process_find_program("setpriv"))
 		for (size_t w = 0; w < ENDING_WORDS; w++)
 			words[at++] = ending_words[w];

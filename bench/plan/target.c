@@ -232,7 +232,7 @@ static const struct option_of_some {
 	  "cpu-2@mpi" },
 };
 
-#define VALUE_SIZE 512 /* of such a value */
+#define VALUE_SIZE 512 /* of an option that only some targets take */
 #define OPTIONS_OF_SOME (sizeof(options_of_some) / sizeof(options_of_some[0]))
 
 /* The value given; empty: none that a target could refuse. */

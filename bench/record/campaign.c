@@ -278,7 +278,7 @@ const char *campaign_other_half(const char *path)
 	return NULL;
 }
 
-/* <stamp>-<label>, with only such characters as need no quoting. */
+/* Makes <stamp>-<label> of characters that need no quoting. */
 static void make_name(struct campaign *campaign,
 		      const struct campaign_request *request)
 {
@@ -364,7 +364,7 @@ static int name_runs(struct names *names, const struct campaign *campaign,
 	return 0;
 }
 
-/* Keeps those with their rows, or all others. */
+/* Keeps the runs in names with their rows, or all others. */
 static void keep_runs(struct campaign *campaign, const struct names *names,
 		      int those)
 {
@@ -399,8 +399,8 @@ static int add_all(struct campaign *folder, const struct campaign *own,
 	return 0;
 }
 
-/* The runs that own made, as it has them, take the place of what folder, which
- * was read from the files, has of them. */
+/* Replaces the runs that own made in folder, which was read from files, by
+ * own's. */
 static int merge_rows(struct campaign *folder, const struct campaign *own,
 		      struct error *err)
 {

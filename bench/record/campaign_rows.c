@@ -166,7 +166,7 @@ static int save_file(struct campaign *campaign, int file, int wait,
 		failed = append(campaign, campaign_files[file],
 				&observation_rows, text, size, wait, &note,
 				err);
-	/* They wait for the next time, unless they would then be there
+	/* The rows wait for the next call, unless they would be written
 	 * twice. */
 	if (failed && text && !note.stuck &&
 	    begin_unsaved(unsaved, text, size, &other))
@@ -255,7 +255,7 @@ static int save_rows(struct campaign *campaign, struct error *err)
 	return 0;
 }
 
-/* A complete copy of label and campaign_id, where the run has none. */
+/* Sets label and campaign_id if the run has none. */
 static void label_run(const struct campaign *campaign, struct run *run)
 {
 	if (!run->campaign_id[0])

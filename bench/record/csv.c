@@ -24,7 +24,7 @@ struct csv_reader {
 	int cell;   /* cells of this row so far */
 	long line;  /* being parsed, from 1 */
 	int spans;  /* the row began on a line before */
-	int ending; /* there are no more bytes */
+	int ending; /* 1: no more bytes follow */
 	long torn;  /* line that was passed over; 0: none */
 	int mark;   /* bytes of the mark seen; 3: decided */
 	void *row;

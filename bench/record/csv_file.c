@@ -118,8 +118,8 @@ out:
 	return rc;
 }
 
-/* A FIFO that nobody writes to is empty at once; what has a writer is waited
- * for, as in any pipe. */
+/* Opens a file. A FIFO without a writer is empty; otherwise reading waits, as
+ * for any pipe. */
 static FILE *open_to_read(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);

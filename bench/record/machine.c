@@ -10,7 +10,7 @@
 #include "bench/system/kernel.h"
 #include "bench/system/text.h"
 
-/* The Makefile says what is built; without it, nothing is known. */
+/* The Makefile defines them. */
 #ifndef BENCH_VERSION
 #define BENCH_VERSION "unknown"
 #endif
@@ -29,7 +29,7 @@
 
 extern char **environ;
 
-/* Not OMPI_MCA_: mpirun sets many of these for each run. */
+/* Without OMPI_MCA_: mpirun sets many of these for each run. */
 const char *const machine_variables[] = {
 	"OPENBLAS_", "GOTO_",	"OMP_",		  "GOMP_",  "POCL_",
 	"OCL_",	     "MALLOC_", "GLIBC_TUNABLES", "BENCH_", "LD_PRELOAD",
@@ -71,7 +71,7 @@ static void read_line(const char *root, const char *path, const char *key,
 	snprintf(text, size, "%.*s", (int)strcspn(line, "\"\n"), line);
 }
 
-/* Among the flags of x86; other CPUs have no such flag. */
+/* Returns 1 if the flags of an x86 CPU report a hypervisor. */
 static int has_hypervisor(const char *flags)
 {
 	const char *found = strstr(flags, " hypervisor");

@@ -129,8 +129,8 @@ static int list_has(const char *list, const char *separators, const char *item,
 	}
 }
 
-/* bench chose its value, as BENCH_SET says; a process that has not computed
- * yet lacks it. */
+/* Returns 1 if bench set its value, as in BENCH_SET. A process that has not
+ * computed yet lacks it. */
 static int is_chosen(const char *all, const char *variable)
 {
 	static const char set[] = "BENCH_SET=";

@@ -273,7 +273,7 @@ static enum outcome outcome_of(const struct run *run)
 	return OUTCOME_ERROR;
 }
 
-/* An iteration has a loss also where it has no time (--sync epoch). */
+/* An iteration without a time (--sync epoch) has a loss, too. */
 static void keep_loss(struct result *result, const struct observation *row)
 {
 	if (strcmp(row->phase, "step") || strcmp(row->status, "ok") ||

@@ -7,7 +7,7 @@
 
 #include "bench/record/rows_by_run.h"
 
-/* More are no table that anybody could read, but much memory. */
+/* A larger table would be unreadable and take much memory. */
 enum { MOST_CELLS = 100000 };
 
 /* Position of a run in the tables. */
@@ -112,8 +112,8 @@ static int add_line(struct results *results, const struct setup *setup,
 	return 0;
 }
 
-/* For each setup a line for each repetition and one for the whole, which is
- * the only one where nothing was repeated. */
+/* Makes a line per repetition of each setup, and one for the whole setup;
+ * without repetitions, only the latter. */
 static int make_lines(struct maker *maker, struct error *err)
 {
 	struct results *results = maker->results;

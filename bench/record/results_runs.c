@@ -58,7 +58,7 @@ static const struct run *find_campaign(const struct run *run,
 	return number < 0 ? NULL : known->firsts[number];
 }
 
-/* One process of a comparison is no result: bench/gate/judge.h has those. */
+/* A process of a comparison is no result: see bench/gate/judge.h. */
 static int is_compared(const struct run *run)
 {
 	return run && run->arm[0];
@@ -78,7 +78,7 @@ static int is_wanted(const struct run *run, const struct known *known,
 
 static const char rows_end[] = "its rows end before the loop did";
 
-/* A file of rows that was cut short says less than the run's row. */
+/* A file of rows that was cut short has less than the run's row. */
 static void mark_cut_rows(struct run *run, const struct rows_by_run *groups)
 {
 	const int group = names_find(&groups->ids, run->run_id);
@@ -126,7 +126,7 @@ static void run_from_rows(struct run *run, const struct known *known,
 			reason = rows[i]->reason;
 			break;
 		}
-		/* On either clock. */
+		/* A row of either clock. */
 		if (strcmp(rows[i]->phase, "loop") == 0) {
 			status = "ok";
 			reason = "";

@@ -13,7 +13,7 @@ const char *run_asked_resident(const struct run *run)
 {
 	if (!run->resident[0])
 		return "";
-	/* With a reason it was allowed to. */
+	/* A run with a reason was allowed to keep it on the device. */
 	return !strcmp(run->resident, "no") && !run->not_resident_reason[0] ?
 		       "no" : "auto";
 }
@@ -30,7 +30,7 @@ int run_is_ahead(const struct run *run)
 
 int run_is_one_core(const struct run *run)
 {
-	/* Nothing is over what was slowed on purpose. */
+	/* A run that was slowed on purpose is no base. */
 	return run->cores == 1 && !run_is_on_devices(run) &&
 	       !run->straggler[0] && !isfinite(run->inject_pct);
 }

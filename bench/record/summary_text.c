@@ -68,8 +68,8 @@ void results_cut_text(const struct results *results, char *text, size_t size)
 	}
 }
 
-/* The last run that is so of a target, of one after the other: *target is 0 at
- * the beginning. NULL after the last. */
+/* Iterates over targets: returns the last run of a target for which is_so()
+ * holds. *target is 0 at the start. Returns NULL at the end. */
 static const struct run *next_such(const struct results *results,
 				   int (*is_so)(const struct run *),
 				   int *target)
@@ -155,7 +155,7 @@ void results_long_test_text(const struct results *results, char *text,
 		text_append(text, size, "; --test-steps N cuts it");
 }
 
-/* A loss that stays varies by a few percent, and the first iterations say
+/* A constant loss varies by a few percent, and the first iterations show
  * nothing. */
 static int has_rising_loss(const struct result *cell)
 {

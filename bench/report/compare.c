@@ -71,7 +71,7 @@ struct sample {
 	size_t tried; /* runs that went for the accuracy, reached or not */
 	double median;
 	double accuracy_pct; /* that its times are to; NAN: several */
-	size_t finished, ahead; /* runs; those under --sync epoch */
+	size_t finished, ahead; /* runs; runs with --sync epoch */
 };
 
 static int sample_make(struct sample *sample, const struct results *results,
@@ -132,7 +132,7 @@ static const char *refuse(enum metric metric, const struct sample *first,
 		       "iterations";
 	if (first->count > TWO_SAMPLE_MOST || second->count > TWO_SAMPLE_MOST)
 		return "more than 100 runs";
-	/* They are sorted. */
+	/* The values are sorted. */
 	if (!(first->values[0] > 0) || !(second->values[0] > 0))
 		return "not positive";
 	return NULL;

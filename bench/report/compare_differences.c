@@ -16,8 +16,8 @@ static const char *cell_or_none(const struct run *run, const char *column,
 	return text[0] ? text : "none";
 }
 
-/* The values of all runs, each once, numbered in met as they come; what does
- * not fit into the text is cut, and ends in "..". */
+/* Lists the values of all runs, each once, and numbers them in met. A text that
+ * is too long is cut and ends in "..". */
 static int list_values(char *text, size_t size, struct names *met,
 		       const struct results *results, int target,
 		       const char *column, struct error *err)
@@ -74,7 +74,7 @@ static int list_both(struct difference *difference,
 	return failed ? -1 : 0;
 }
 
-/* Do the differences of all targets say the same? */
+/* Returns 1 if the differences of all targets are equal. */
 static int is_general(const struct difference *all, int count)
 {
 	for (int i = 1; i < count; i++)

@@ -23,7 +23,7 @@ static int is_machine(const struct difference *each)
 	return 0;
 }
 
-/* Before everything else. */
+/* Prints the difference of the machines first. */
 static void print_machine(const struct view *view,
 			  const struct comparison *comparison)
 {

@@ -1,5 +1,5 @@
-/* Did the two sides of a comparison do the same work? Times and accuracies of
- * other work have a ratio that says nothing. */
+/* Finds metrics for which two sides did other work: their ratio would mean
+ * nothing. */
 #include <stdio.h>
 #include <string.h>
 

@@ -142,7 +142,8 @@ static void describe(const struct progress *progress, double now, char *text,
 			 progress->loss, accuracy, left);
 }
 
-/* As wide as the words leave room for; the end of what is done turns. */
+/* Draws a bar in the room that the words leave; the end of its done part
+ * turns. */
 static void draw_bar(const struct progress *progress, const char *words,
 		     char bar[BAR_MOST + 1])
 {

@@ -163,7 +163,7 @@ static void note_device(const struct view *view, const struct run *run,
 	note_target(view, run, text, told);
 }
 
-/* Nobody shall take such a run for a measurement. */
+/* Nobody must mistake such a run for a measurement. */
 static void note_slowdown(const struct view *view, const struct run *run,
 			  struct names *told)
 {

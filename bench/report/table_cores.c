@@ -61,7 +61,7 @@ static double quantity_of(const struct observation *row, int column)
 	return NAN;
 }
 
-/* A loss is missing until its row is read; without a test there is none. */
+/* A loss is missing until its row is read, or if there is no test. */
 static void begin_epoch(struct cores *cores, const struct observation *row)
 {
 	for (int c = 0; c < COLUMNS; c++)
@@ -83,7 +83,7 @@ static void add_row(struct cores *cores, const struct observation *row)
 			cores->epoch_sums[c] = 0;
 		cores->epoch_sums[c] += quantity_of(row, c);
 	}
-	/* The last row of a core's epoch says that it is whole. */
+	/* The last row of a core's epoch shows that it is complete. */
 	if (strcmp(row->phase, "epoch") || strcmp(row->status, "ok"))
 		return;
 	if (row->core >= cores->count)
@@ -183,7 +183,7 @@ static void print_notes(const struct view *view, const struct run *run,
 			  compute.slowest, compute.most);
 }
 
-/* Most runs overlap nothing. */
+/* Lists the columns. Most runs have no overlap. */
 static int list_columns(const struct cores *cores, int columns[COLUMNS])
 {
 	int count = 0;

@@ -89,7 +89,7 @@ static void fill_quantity(const struct view *view, const struct grid *grid,
 			set_property(grid, row, c - 1, cell);
 }
 
-/* The post's tables have no titles, so a corner says whose details they are. */
+/* The post's tables have no titles: a corner names the setup. */
 static int make_grid(const struct view *view, struct grid *grid, int rows,
 		     const char *label, struct error *err)
 {
@@ -199,7 +199,8 @@ static const struct result *find_single(const struct view *view,
 	return NULL;
 }
 
-/* Units of devices are no cores, so these are compared with each other. */
+/* Prints devices. Their units are not cores, so they are compared with each
+ * other. */
 static void note_devices(const struct view *view, const struct line *line)
 {
 	const struct result *cell, *single;

@@ -191,8 +191,8 @@ static void print_devices(const struct view *view, const struct line *line)
 	}
 }
 
-/* The speed-up; over another target than one core a cell has none, and this is
- * the means' ratio, without an interval. */
+/* Returns the speed-up. Without a one-core target, returns the ratio of the
+ * means, without an interval. */
 static struct stats ratio_of(const struct result *cell,
 			     const struct result *base, int is_speedup)
 {
@@ -222,9 +222,9 @@ static struct title_text name_text(const struct view *view,
 	return name;
 }
 
-/* "opencl (PoCL, 2 CPUs) is 1.84 times as fast as cpu-1 [1.81, 1.87]"; base
- * and "as fast as" only in the first claim. counted: a ratio that has no
- * interval says of how many runs it is. */
+/* Adds "opencl (PoCL, 2 CPUs) is 1.84 times as fast as cpu-1 [1.81, 1.87]";
+ * base and "as fast as" only in the first claim. counted: a ratio without an
+ * interval gets its number of runs. */
 static void add_claim(struct claims *claims, const struct view *view,
 		      const struct result *cell, const struct stats *ratio,
 		      const char *base, int counted)

@@ -112,7 +112,7 @@ static void fill_post(const struct view *view, const struct grid *grid, int row,
 	}
 }
 
-/* In Markdown a head has the unit, too. */
+/* In Markdown, heads have the unit too. */
 static void add_units(const struct grid *grid, const char *unit)
 {
 	for (int column = 0; column < grid->columns; column++) {
@@ -121,7 +121,7 @@ static void add_units(const struct grid *grid, const char *unit)
 	}
 }
 
-/* The post's tables have no titles, so its corner says what was cut. */
+/* The post's tables have no titles: the corner has the cut. */
 static void fill_title(const struct view *view, const struct timing *timing,
 		       const char *unit, struct grid *grid)
 {
@@ -140,11 +140,11 @@ static void fill_title(const struct view *view, const struct timing *timing,
 			 cut);
 }
 
-/* How the iterations of a table were timed. */
+/* Timing of a table's iterations. */
 struct timed {
 	int single, single_resident; /* setups' targets: each for itself */
 	int ahead;		     /* an epoch's together */
-	char names[512]; /* of those; what does not fit is left out */
+	char names[512]; /* names of these runs, cut to the room */
 };
 
 static struct timed count_timed(const struct results *results)
@@ -172,8 +172,8 @@ static struct timed count_timed(const struct results *results)
 	return timed;
 }
 
-/* How many warm-up steps a run had; -1: not the same for all; CELL_NO_INT: no
- * run made any iteration. */
+/* Returns the warm-up steps of each run; -1 if they differ; CELL_NO_INT if no
+ * run made an iteration. */
 static long warmup_steps(const struct results *results)
 {
 	const struct result *cell;
@@ -256,8 +256,8 @@ static void note_covered(const struct view *view, enum metric metric)
 			  plus_minus(view->options));
 }
 
-/* Up to this number of cores, the estimate was within 10 % of a measurement on
- * a host with a free CPU per core: see results/README.md. */
+/* Up to this number of cores, the estimate was within 10 % of a host with a
+ * free CPU per core: see results/README.md. */
 #define ESTIMATE_CHECKED_CORES 2
 
 static void note_estimate(const struct view *view)

@@ -76,7 +76,7 @@ static double most_gap(const struct run *run)
 	return run->buffers_hash[0] ? GAP_OF_NORM : GAP;
 }
 
-/* With the first target before it that begins alike. */
+/* Compares with the first target before it that begins alike. */
 static void add_loss(struct verified *verified, const struct result *cell)
 {
 	const struct run *run = cell->run;

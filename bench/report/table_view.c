@@ -26,8 +26,8 @@ static int contains(const char *text, const char *word)
 	return strcasestr(text, word) != NULL;
 }
 
-/* How much of the CPU a device is: its units, as far as there are CPUs for
- * them. Old rows have no units. */
+/* Writes the part of the CPU that a device has: its units, at most one per CPU.
+ * Old rows have no units. */
 static void size_text(const struct run *run, char *text, size_t size)
 {
 	const long cpus = run->cpus, units = run->device_units;
@@ -93,8 +93,7 @@ int view_find_devices(struct view *view, struct error *err)
 	return 0;
 }
 
-/* The cores of a target, if they are of the kind that the post compares; else
- * 0. */
+/* Returns the cores of a target that the post has too; otherwise 0. */
 static long count_cores(const char *target)
 {
 	const char *dash = strchr(target, '-');
@@ -277,8 +276,8 @@ void view_label(const struct view *view, const struct line *line,
 
 struct scale view_scale(const struct view *view, enum metric metric)
 {
-	/* The post's tables are in seconds; so are ours in its format while
-	 * three decimals of them say something. */
+	/* The post's tables are in seconds. Ours in its format are too, while
+	 * three decimals show something. */
 	const double seconds_from =
 		view->options->format == TABLE_POST ? .010 : 1;
 	const struct scale seconds = { 1, "s" }, milliseconds = { 1e3, "ms" };

@@ -20,7 +20,7 @@ static int rank_test_open(struct rank_test *test, size_t count,
 	return error_memory(err, "a rank test");
 }
 
-/* Once the values are there, and in cdf the chance of each number of them. */
+/* Sorts the values and makes cdf of the chance of each number of them. */
 static void rank_test_finish(struct rank_test *test)
 {
 	double sum = 0;

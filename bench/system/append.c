@@ -105,7 +105,7 @@ static int find_difference(int fd, const char *header)
 		       OTHER_FORM : OTHER_COLUMNS;
 }
 
-/* How a file ends. */
+/* The end of a file. */
 struct file_end {
 	off_t size, lines; /* of all of it, and of its whole lines */
 };
@@ -132,7 +132,7 @@ static int find_lines(int fd, struct file_end *end)
 	return 0;
 }
 
-/* A file that is not ours is refused. Returns an errno. */
+/* Finds the end. Refuses a file that is not ours. Returns errno. */
 static int find_end(int fd, const char *header, struct file_end *end)
 {
 	struct stat status;
@@ -148,7 +148,7 @@ static int find_end(int fd, const char *header, struct file_end *end)
 	return find_lines(fd, end);
 }
 
-/* Takes a torn line away, unless somebody may be writing it. Returns an
+/* Removes a torn line, unless another process may be writing it. Returns
  * errno. */
 static int cut_tail(int fd, struct file_end *end, struct append_note *note)
 {

@@ -13,8 +13,8 @@
 
 #define SYSTEM_CPUS "sys/devices/system/cpu/"
 
-/* "0,2-3" and a line end, as the kernel writes sets. Fails on anything else;
- * the first number that no set has is left in beyond. */
+/* Parses a set as the kernel writes it: "0,2-3" and a line end. Fails
+ * otherwise; beyond gets the first number that no set can have. */
 static int parse_list(const char *text, cpu_set_t *set, long *beyond)
 {
 	CPU_ZERO(set);
@@ -65,7 +65,7 @@ static void print_list(const cpu_set_t *set, char *text, size_t size)
 	}
 }
 
-/* A set of a file below root; fails where there is no such file. */
+/* Reads a set from a file below root. Fails if there is no such file. */
 static int read_list(const char *root, const char *name, cpu_set_t *set)
 {
 	char text[8192];
@@ -192,7 +192,7 @@ void cpus_choose(const char *root, const char *allowed, int count, char *list,
 	print_list(&chosen, list, size);
 }
 
-/* The first of list that is not allowed is an error, which says why not. */
+/* Fails for the first CPU in list that is not allowed; the message says why. */
 static int check_list(const char *root, const cpu_set_t *allowed,
 		      const char *list, cpu_set_t *set, struct error *err)
 {

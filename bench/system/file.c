@@ -44,8 +44,8 @@ int file_write_all(int fd, const char *bytes, size_t count)
 	return 0;
 }
 
-/* Returns a copy of our open descriptor, which shares its place in the file. If
- * the path were opened anew, each would write over the other. */
+/* Returns a copy of our open descriptor, which shares its position in the file.
+ * If the path were opened again, both would overwrite each other. */
 static int open_straight(const char *path)
 {
 	int fd = -1;
@@ -62,8 +62,8 @@ static int open_straight(const char *path)
 		    MODE);
 }
 
-/* For what has no old content to lose: devices, pipes, dangling links. Never
- * shortened: /dev/stdout may well be a file with something in it. */
+/* Writes to a file without old content: a device, a pipe, a dangling link. It
+ * is not truncated: /dev/stdout may be a file with content. */
 static int write_straight(const char *path, const char *bytes, size_t count)
 {
 	int fd, number;
@@ -177,8 +177,8 @@ static int draft_finish(struct file_draft *draft, int number)
 	return number;
 }
 
-/* The path without links of a file that is there or can be made. *straight:
- * there is nothing that a rename could keep whole. Returns an errno. */
+/* Sets real to the path without links, of a file that exists or can be created.
+ * *straight: a rename could not replace it. Returns errno. */
 static int resolve(const char *path, char real[PATH_MAX], int *straight)
 {
 	char folder[PATH_MAX];
@@ -265,7 +265,7 @@ static ssize_t write_draft(void *cookie, const char *bytes, size_t count)
 	return draft->number ? 0 : (ssize_t)count;
 }
 
-/* In pieces, so that a large file takes no memory of its size. */
+/* Prints in pieces, so that a large file needs little memory. */
 static int draft_print(struct file_draft *draft, memory_printer *print,
 		       const void *context, const char *path,
 		       struct error *err)
@@ -476,7 +476,7 @@ int kept_add(const char *folder, const char *question, const char *answer,
 				 "neither XDG_CACHE_HOME nor HOME names one");
 	if (file_make_folder(dir, err))
 		return -1;
-	/* Whatever has the name counts for nothing, link or not. */
+	/* Any file or link of this name is useless. */
 	unlink(path);
 	if (file_replace_with(path, print_pair, &pair, err))
 		return -1;

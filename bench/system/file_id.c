@@ -51,7 +51,7 @@ static int follow_link(char path[PATH_MAX])
 		       -1 : 0;
 }
 
-/* Puts the last name of path before those below it. */
+/* Moves the last name of path to the front of below. */
 static int step_up(char path[PATH_MAX], char below[PATH_MAX])
 {
 	char name[PATH_MAX], rest[PATH_MAX];

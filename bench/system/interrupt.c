@@ -13,7 +13,7 @@
 enum { SIGNALS = 4 };
 
 static const int signals[SIGNALS] = { SIGINT, SIGTERM, SIGHUP, SIGUSR2 };
-static int ignored[SIGNALS]; /* by whoever started us, as nohup does */
+static int ignored[SIGNALS]; /* by the parent, as with nohup */
 static volatile sig_atomic_t received;
 static long counted_us; /* waits for a CPU that extend no limit any more */
 
@@ -23,7 +23,7 @@ void interrupt_reset(void)
 	sigset_t blocked;
 
 	sigemptyset(&blocked);
-	/* Ignored, it would let our children end without a status. */
+	/* If it is ignored, children end without a status. */
 	signal(SIGCHLD, SIG_DFL);
 	for (int i = 0; i < SIGNALS; i++) {
 		ignored[i] = !sigaction(signals[i], NULL, &inherited) &&

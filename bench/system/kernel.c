@@ -47,7 +47,7 @@ const char *small_file_line(const char *text, const char *key)
 }
 
 #define MOST_NUMBERS 2
-/* Version 1 has LLONG_MAX, rounded down to pages, where there is no limit. */
+/* In version 1, LLONG_MAX rounded down to pages means no limit. */
 #define NO_LIMIT (1LL << 60)
 
 /* Whole numbers in the first line of a file; returns how many. */
@@ -68,7 +68,7 @@ static int read_numbers(const char *folder, const char *name,
 	return count;
 }
 
-/* -1 is how version 1 says that there is no quota. */
+/* In version 1, -1 means no quota. */
 static void find_quota(const char *folder, void *context)
 {
 	long long quota[MOST_NUMBERS], period[MOST_NUMBERS];
@@ -103,9 +103,9 @@ static void cut_slashes(char *path)
 }
 
 /*
- * From a group outwards to the one that is mounted. A container may see the
- * path that its group has outside, which leads nowhere here, but what is
- * mounted is then its own group.
+ * Visits a group and its parents up to the mounted one. A container may see the
+ * path that its group has outside, which does not exist here; then its own
+ * group is mounted.
  */
 static void visit_place(const char *root, const struct cgroup_place *place,
 			group_visitor *visit, void *context)
@@ -279,7 +279,7 @@ static void add_group(const char *folder, void *context)
 	counters->pressure_s = parse_pressure(text);
 }
 
-/* In the order of the first line of /proc/stat. */
+/* Order of the first line of /proc/stat. */
 enum { USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, STEAL, TICKS };
 
 static void read_machine(struct disturbance_counters *counters,

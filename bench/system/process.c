@@ -21,7 +21,7 @@
 #include "bench/system/kernel.h"
 
 #define LOOK_S .01 /* between two looks at a process that is given a time */
-/* It may be a bench, which gives its own children as long as we give others. */
+/* A bench gives its children as much time as this process gives others. */
 #define END_S (PROCESS_GRACE_S + 2)
 
 static double seconds(struct timeval time)
@@ -137,7 +137,7 @@ static int set_signals(posix_spawnattr_t *attributes, int own_group)
 	sigemptyset(&defaults);
 	sigaddset(&defaults, SIGPIPE);
 	sigaddset(&defaults, SIGXFSZ);
-	/* These come from us alone then, and have to end it. */
+	/* Only this process sends them then, and they must end it. */
 	if (own_group) {
 		sigaddset(&defaults, SIGINT);
 		sigaddset(&defaults, SIGTERM);
@@ -313,7 +313,7 @@ static int end_group(pid_t pid, struct process_status *status,
 		if (ended < 0)
 			return -1;
 		if (ended && kill(-pid, 0))
-			return 0; /* nobody is left */
+			return 0; /* the group is empty */
 		clock_sleep(LOOK_S);
 	}
 	return ended ? 0 : process_wait(pid, status, err);

@@ -69,7 +69,8 @@ static void delay_straggler(struct core *core)
 	clock_sleep(slowdown->straggler_s);
 }
 
-/* On a core's CPU, from where its first phase counts. */
+/* Notes the time at which the first phase starts, by the clock of
+ * own_time(). */
 static void note_work_began(struct core *core)
 {
 	if (core->training->slowdown.inject_pct > 0)
@@ -78,7 +79,8 @@ static void note_work_began(struct core *core)
 					     core->phase_began_cpu_s;
 }
 
-/* Each round needs the one before: there is no way around them. */
+/* Each round needs the result of the previous one, so that none can be
+ * skipped. */
 static uint64_t work(uint64_t value)
 {
 	for (int i = 0; i < ROUNDS; i++) {
@@ -371,7 +373,7 @@ static int submit_all(struct core *core, int *submitted,
 	return 0;
 }
 
-/* Records those up to the first whose loss is not a number. */
+/* Records the scores up to the first loss that is not a number. */
 static int record_scores(struct core *core, const struct score *scores,
 			 int count, struct error *err)
 {

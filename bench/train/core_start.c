@@ -1,4 +1,4 @@
-/* How a core gets ready: device, program, files and loader; then warm-up. */
+/* Prepares a core: device, program, files and loader; then warm-up. */
 #include "bench/train/core.h"
 
 #include <errno.h>
@@ -87,7 +87,7 @@ struct device_part {
 	int units;
 };
 
-/* Appends what is another text than those before it, if there is room. */
+/* Appends a part's text if it is new and fits. */
 static void append_new(char *text, size_t size, const struct device_part *parts,
 		       int rank, size_t member)
 {
@@ -142,7 +142,7 @@ static void record_device(struct run *run, const struct device_info *info)
 		 states[info->kernels]);
 }
 
-/* For --verbose. */
+/* Prints the device for --verbose. */
 static void print_device(struct core *core, const struct device_info *info)
 {
 	static const char *const states[] = {
@@ -235,7 +235,7 @@ static int compile(struct core *core, struct error *err)
 	return 0;
 }
 
-/* Batches that are brought would have to stay until the epoch's end. */
+/* Uploaded batches would have to stay until the epoch's end. */
 static int refuse_ahead(const char *why, struct error *err)
 {
 	return error_set(err, ERROR_MISSING,

@@ -35,7 +35,7 @@ static const char *const part_names[PARTS] = {
 
 struct rank_host {
 	char name[64], version[40];
-	char parts[PARTS][17]; /* digits of a hash; empty: there is none */
+	char parts[PARTS][17]; /* digits of a hash; empty = none */
 	int cpus;
 };
 
@@ -187,7 +187,7 @@ static int gather(struct core *core, const struct rank_host *mine,
 	return 0;
 }
 
-/* As --hosts has them, and the CPUs of all. */
+/* Sets the hosts as in --hosts, and the CPUs of all. */
 static void describe(const struct rank_host *hosts, int size, struct run *run)
 {
 	run->hosts[0] = '\0';

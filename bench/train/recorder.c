@@ -6,7 +6,7 @@
 #include "bench/record/csv.h"
 #include "bench/system/clock.h"
 
-#define FLUSH_S 0.1 /* whoever reads the rows sees them so soon */
+#define FLUSH_S 0.1 /* delay of rows for a reader */
 
 static const char *const phase_names[REPLICA_PHASES] = {
 	[REPLICA_COMPUTE] = "compute",
@@ -109,7 +109,8 @@ void recorder_setup(struct recorder *recorder, double elapsed_s, double cpu_s,
 	fflush(recorder->rows);
 }
 
-/* From the first core's beginning to the last one's end, and all scores. */
+/* Returns the critical path: from the first core's beginning to the last one's
+ * end, with all scores. */
 static struct step_report critical_path(const struct step_report *reports,
 					int cores)
 {
@@ -141,7 +142,7 @@ static void model_phases(const struct step_report *reports, int cores,
 				    (p == REPLICA_COMPUTE ? reports[r].delay_s :
 							    0));
 	}
-	/* Nobody waits where each core has a CPU, but for what is slowest. */
+	/* With a CPU per core, waiting is for the slowest core only. */
 	phases_s[REPLICA_WAIT] = 0;
 }
 
@@ -294,7 +295,7 @@ void recorder_step(struct recorder *recorder, int epoch, int iteration,
 	progress_draw(recorder->progress, now);
 }
 
-/* Their own times are not known. */
+/* Writes iterations whose own times are not known. */
 static void write_scores(struct recorder *recorder, int epoch,
 			 const struct score *scores, int count)
 {
@@ -400,7 +401,7 @@ static void write_phases(struct recorder *recorder, struct observation row,
 	}
 }
 
-/* Not a part of the iteration: it is in compute. */
+/* Writes overlap, which is a part of compute. */
 static void write_overlap(struct recorder *recorder, struct observation row,
 			  double overlapped_s)
 {
@@ -439,10 +440,8 @@ static void write_cores(struct recorder *recorder, int epoch,
 	}
 }
 
-/*
- * Nothing hides a core's loader where the core has one CPU, nor is there
- * anybody to wait for in a test.
- */
+/* With one CPU per core, nothing hides the core's loader, and a test waits for
+ * nobody. */
 static void write_model(struct recorder *recorder, int epoch,
 			const struct epoch_report *reports)
 {

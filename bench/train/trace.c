@@ -14,7 +14,8 @@ struct trace {
 	struct memory_text *memory;
 };
 
-/* All cores stand in one process of the timeline, whatever they are. */
+/* All cores are in one process of the timeline, also cores that are
+ * processes. */
 static void name_it(struct trace *trace, const char *kind, int core,
 		    const char *name)
 {

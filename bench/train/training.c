@@ -32,7 +32,7 @@ static int add_processes(struct core *core, double began_cpu_s, double *sum,
 
 	if (group_gather(core->group, &mine, sizeof(mine), all, err))
 		return -1;
-	/* By now the other threads are there as well. */
+	/* The other threads have arrived here as well. */
 	*sum = core->training->one_process ? clock_process_cpu() - began_cpu_s :
 					     0;
 	for (int r = 0; !core->training->one_process && r < core->group->size;
@@ -196,7 +196,7 @@ static void end_epoch(struct core *core, const struct epoch_start *start,
 		       reports);
 }
 
-/* That no core's test was cut short or came to nothing. */
+/* Fails if a core's test was cut short, or if its loss is not a number. */
 static int check_tests(struct core *core, const struct epoch_report *reports,
 		       struct error *err)
 {

@@ -74,7 +74,7 @@ static int smaller_side(const struct draft *draft)
 							  draft->shape.width;
 }
 
-/* As wide as its padded input at most. */
+/* Draws a convolution whose window fits its padded input. */
 static struct layer any_conv(struct draft *draft)
 {
 	static const int windows[] = { 1, 1, 2, 3, 3, 3, 3, 4, 5, 7 };
@@ -311,7 +311,7 @@ static void draw_rows(struct draft *draft)
 }
 
 /* Draws a recipe. Half of the first steps grow with the gradient, so that its
- * errors show in the parameters; with the usual eps all steps have one
+ * errors show in the parameters. With the usual eps all steps have one
  * length. */
 static void draw_recipe(struct draft *draft, struct recipe *recipe)
 {

@@ -15,7 +15,8 @@
 #include "bench/verify/verify_report.h"
 
 #define MOST_WORK 5e10 /* multiplications of plain loops */
-#define EXPLAINED 3 /* gradients for one that rounding has to explain */
+#define EXPLAINED 3 /* gradients of the reference for one that rounding has to
+		       explain */
 /* Far above rounding of a gradient: the first steps then go by the gradient,
  * not by its sign, which entries near 0 have by chance. */
 #define ADAM_EPS .1
@@ -29,22 +30,22 @@
  *
  * fp32: rounding explains no larger errors.
  *
- * bf16 has 8 bits per factor. The largest errors over 20 steps of mnist and
- * mnist-example with 64 samples, seeds 1 to 9, were 6.5e-3 of gradients, 3.4e-3
- * of decisions and 7.0e-3 of parameters. (fc1's tiles need 32 samples.) All
- * were in fc1. Adadelta's first steps nearly follow the sign of a gradient,
- * which rounding may flip if the gradient is small. With 16 samples errors of
+ * bf16 has 8 bits per factor. Errors over 20 steps of mnist and mnist-example
+ * with 64 samples, seeds 1 to 9, reached 6.5e-3 of gradients, 3.4e-3 of
+ * decisions and 7.0e-3 of parameters. (fc1's tiles need 32 samples.) All were
+ * in fc1. Adadelta's first steps nearly follow the sign of a gradient, which
+ * rounding may flip if the gradient is small. With 16 samples errors of
  * parameters reached 2e-1, hence updated_by_few for smaller batches. If a
  * backend names the layers whose factors it rounds, the reference rounds them
- * too: without that, resnet34 at 64x64 differed by 9e-3 of a gradient. Linear
+ * too. Without that, resnet34 at 64x64 differed by 9e-3 of a gradient. Linear
  * layers that round forward only are not among them; alexnet's differed by
  * 2.3e-3.
  *
  * fp16 and bf16-storage round stored values, and so does their reference. In
  * mnist, xla-mnist, mnist-2019, alexnet and ddp-toy, gradients differed by at
- * most one number's distance to the next: 1.1e-3 in fp16, 5.4e-3 in bf16;
- * parameters by at most 8.5e-3. Each core rounds the gradient of its share:
- * 1.0e-2 for alexnet in fp16. The norms of resnet34 at 64x64 amplify
+ * most one number's distance to the next: 1.1e-3 in fp16, 5.4e-3 in bf16.
+ * Parameters differed by at most 8.5e-3. Each core rounds the gradient of its
+ * share: 1.0e-2 for alexnet in fp16. The norms of resnet34 at 64x64 amplify
  * differences to 1.1e-2.
  *
  * fp64 is compared in floats: a step starts from doubles, which the reference
@@ -66,7 +67,7 @@ int verify_compares(const struct backend *backend)
 	return !backend->is_reference && !backend_lacks(backend, 1);
 }
 
-/* Once a backend's devices are open, no process can be made that opens one. */
+/* Once a backend's devices are open, no forked process can open one. */
 static int refuse_second(const struct verification *v,
 			 const struct target *target, struct error *err)
 {

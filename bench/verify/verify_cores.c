@@ -22,8 +22,8 @@ struct teams {
 	struct verify_made *made; /* by these */
 };
 
-/* Teams from t on that one launch has made: their parameters, unless those are
- * the right ones themselves, are compared. */
+/* Takes the results of a launch. Compares the parameters of count teams from t
+ * on; 0 if they are the expected ones. */
 static void take_made(struct teams *all, int t, int count)
 {
 	const struct verify_task *task = all->tasks;
@@ -55,7 +55,8 @@ static int run_team(struct teams *all, int t, int in_turn,
 	return verify_launch(&job, by, cores, err);
 }
 
-/* In a process of its own, as the cores: one core, or all of them in turn. */
+/* Computes expected parameters in a forked process: one core, or all cores in
+ * turn. */
 static int make_right(struct teams *all, int t, int in_turn,
 		      struct error *err)
 {
@@ -88,7 +89,7 @@ static int find_right(struct teams *all, int t, struct error *err)
 		       model_parameter_count(&all->model) * sizeof(float));
 		return 0;
 	}
-	/* Masks of one core, whatever is right for several. */
+	/* Masks of one core are needed in either case. */
 	if ((!t || !in_turn) && make_right(all, t, 0, err))
 		return -1;
 	return in_turn ? make_right(all, t, all->cores[t], err) : 0;
@@ -131,7 +132,7 @@ static int compare_teams(struct teams *all, struct error *err)
 		if (compare_by(all, 0, all->few, transport_find(transports[i]),
 			       &most, err))
 			return -1;
-		/* Only what all of them could is said to be equal. */
+		/* Only cores that all transports support are reported. */
 		if (most < result->most_cores)
 			result->most_cores = most;
 	}
@@ -161,8 +162,8 @@ static int compare_own(struct teams *all, struct error *err)
 	return 0;
 }
 
-/* For a backend two teams with small shares, and one with large ones; for a
- * target's own cores one of each. */
+/* Plans the teams: for a backend two with small shares and one with large ones;
+ * for a target's own cores one of each. */
 static void plan_teams(struct teams *all, const struct verify_task *task)
 {
 	const int own = all->result->own_cores;

@@ -37,7 +37,7 @@
 struct passed {
 	struct score score;
 	int has_rounds;
-	unsigned char rounds[MODEL_MAX_LAYERS]; /* as struct program says */
+	unsigned char rounds[MODEL_MAX_LAYERS]; /* as in struct program */
 	float outputs[]; /* [samples][model_classes()] */
 };
 
@@ -133,7 +133,7 @@ static int gather_outputs(struct passer *passer, float *to, struct error *err)
 	return 0;
 }
 
-/* This core's samples of those from first on. */
+/* Passes this core's samples forward, from first on. */
 static int pass_batch(struct passer *passer, int first, struct score *score,
 		      struct error *err)
 {
@@ -243,7 +243,7 @@ static int pass_right(const struct side *side,
 		       -1 : 0;
 }
 
-/* By how much the outputs as a whole are larger or smaller. */
+/* Returns the relative difference in size of all outputs. */
 static double scale_error(const float *tried, const float *right, size_t count)
 {
 	double both = 0, square = 0;
@@ -270,7 +270,7 @@ static void flip(const struct inference *all, float *parameters, int number)
 		parameters[i] *= signs[i] > 0 ? 1 + part : 1 - part;
 }
 
-/* How far outputs move: each of them, and all in size. */
+/* Moves of the outputs: of each, and of their size. */
 struct output_moves {
 	double each, scale;
 };
@@ -321,7 +321,8 @@ static double held_to(const struct inference *all, double moved, double flipped)
 				MOST_HELD));
 }
 
-/* How far an output may be from the next number that is stored, over it. */
+/* Returns the largest relative distance from an output to the next stored
+ * number. */
 static double number_apart(const struct inference *all)
 {
 	return all->task.precision == PRECISION_FP16	     ? 0x1p-10 :

@@ -12,9 +12,8 @@
 
 #define NUDGES 8
 
-/* How far the reference moves when each of its parameters becomes the float
- * above or below it: the largest of several moves, relative to each tensor's
- * largest entry. */
+/* Moves of the reference when each of its parameters becomes the float above or
+ * below it: the largest of several, relative to each tensor's largest entry. */
 struct moves {
 	double tensors[VERIFY_KINDS][MODEL_MAX_TENSORS];
 	double regrets[MODEL_MAX_LAYERS]; /* of the same decisions */
@@ -63,7 +62,7 @@ static int begin_alike(struct lockstep *pair, struct error *err)
 	return 0;
 }
 
-/* As the last step began. */
+/* Restores the vectors with which the last step began. */
 static int begin_again(struct lockstep *pair, struct program *program,
 		       struct error *err)
 {

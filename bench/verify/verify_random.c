@@ -23,7 +23,7 @@ struct random_tally {
 	int solver_count;
 };
 
-/* On a terminal alone: a log gets the verdict. */
+/* Shows progress on a terminal only: a log gets the verdict. */
 static void start_progress(struct random_tally *tally,
 			   const struct options *options)
 {

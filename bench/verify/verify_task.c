@@ -7,7 +7,7 @@
 #include "bench/system/interrupt.h"
 #include "models/random.h"
 
-/* Nothing overflows, so that there are gradients to compare. */
+/* no overflow, so that there are gradients to compare */
 #define FP16_LOSS_SCALE 256
 #define NOTHING 1e-9 /* of the largest entry: 0 by construction */
 

@@ -309,7 +309,7 @@ static int try_share(struct trial *trial, int rank, struct error *err)
 	return 0;
 }
 
-/* How much a first step can grow with the gradient, at most. */
+/* Returns how much a first step can grow with the gradient, at most. */
 static double steepness(const struct recipe *recipe)
 {
 	return recipe->optimizer == OPTIMIZER_ADAM ? recipe->lr / recipe->eps :
@@ -365,7 +365,7 @@ static int store_all(struct trial *trial, enum vector vector,
 	       program_store(trial->single->program, vector, values, err);
 }
 
-/* With the same gradient everywhere: the sum over cores. */
+/* Updates all sides with the same gradient, the sum over cores. */
 static int update_all(struct trial *trial, uint32_t step, struct error *err)
 {
 	const struct verify_task *task = &trial->task;
@@ -419,7 +419,7 @@ static int try_training(struct trial *trial, struct error *err)
 	return 0;
 }
 
-/* With the same parameters and statistics. */
+/* Evaluates on all sides with equal parameters and statistics. */
 static int try_evaluation(struct trial *trial, struct error *err)
 {
 	struct score scores[3] = { { 0 } };
@@ -481,8 +481,9 @@ static int pass_forward(struct trial *trial, enum precision precision,
 	return 0;
 }
 
-/* As bench infer does, in fp32, in bf16 and in another precision, which is one
- * of two in turn. A device compiles kernels for each: it has one of them. */
+/* Passes samples forward as bench infer does, in fp32, in bf16 and in one of
+ * two other precisions in turn. A device, which compiles kernels for each, gets
+ * one of them. */
 static int try_inference(struct trial *trial, struct error *err)
 {
 	const unsigned long long seed = trial->drawn->seed;

@@ -25,7 +25,7 @@ static double between(double from, double to, uint32_t word)
 	return from + (to - from) * (word * 0x1p-32);
 }
 
-/* From 0 to most. */
+/* Returns an integer from 0 to most. */
 static int up_to(int most, uint32_t word)
 {
 	return (int)((uint64_t)word * ((uint64_t)most + 1) >> 32);
@@ -84,7 +84,7 @@ void crop_draw(struct crop *crop, const struct crop_key *key, uint32_t sample,
 	crop->is_mirrored = words[0] < UINT32_C(1) << 31;
 }
 
-/* A whole side, and as much in the middle of it as the model takes. */
+/* Returns a span of a whole side, and the middle part that the model takes. */
 static struct resize_span middle(int from, int64_t whole, int to)
 {
 	return (struct resize_span){

@@ -6,10 +6,10 @@
  *
  * A file that Pillow refuses is ERROR_INPUT, with the file's name first. A file
  * that Pillow reads is read. It may be a PNG without an end after the pixels,
- * with a wrong CRC of its pixels (their Adler-32 decides), or with a larger
- * window than announced. It may be JPEG data that libjpeg repairs with a
- * warning. tests/images/compare tests this with folders of images. An ancillary
- * chunk of a PNG is refused for its CRC only, not for its content.
+ * or with a larger window than announced. The CRC of a PNG's pixels may be
+ * wrong: their Adler-32 decides. It may be JPEG data that libjpeg repairs with
+ * a warning. tests/images/compare tests this with folders of images. An
+ * ancillary chunk of a PNG is refused for its CRC only, not for its content.
  */
 #ifndef BENCH_DATA_IMAGES_IMAGE_H
 #define BENCH_DATA_IMAGES_IMAGE_H

@@ -1,5 +1,5 @@
-/* By libjpeg-turbo, with the settings of Pillow: its accurate integer DCT and
- * smooth upsampling of colours. */
+/* Decodes JPEG with libjpeg-turbo and Pillow's settings: the accurate integer
+ * DCT and smooth upsampling of colours. */
 #include "bench/data/images/image_format.h"
 
 #include <setjmp.h>
@@ -108,7 +108,7 @@ static void read_header(struct jpeg_decoder *decoder)
 				jpeg->num_components == 4 ? JCS_CMYK : JCS_RGB;
 }
 
-/* For longjmp, no variable of a caller is changed here. An end after the last
+/* Changes no variable of a caller, as longjmp requires. An end after the last
  * row may be missing. */
 static void read_pixels(struct jpeg_decoder *decoder)
 {

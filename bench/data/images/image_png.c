@@ -1,4 +1,4 @@
-/* By libpng. */
+/* Decodes PNG with libpng. */
 #include "bench/data/images/image_format.h"
 
 #include <ctype.h>
@@ -56,8 +56,8 @@ static void release(png_structp png, png_voidp memory)
 	free(memory);
 }
 
-/* Whatever there is becomes grey or RGB of 8 bits. From here on, the checksum
- * of the pixels alone decides whether they are right. */
+/* Converts all formats to grey or RGB of 8 bits. From here on only the checksum
+ * of the pixels decides whether they are right. */
 static void take_header(png_structp png, png_infop info)
 {
 	struct png_decoder *decoder = png_get_progressive_ptr(png);
@@ -83,7 +83,8 @@ static void take_header(png_structp png, png_infop info)
 		png_error(png, "rows of another length");
 }
 
-/* bytes: NULL where the pass has none of this row. Ends with the last one. */
+/* Takes a row; bytes is NULL if the pass has none of it. Stops after the last
+ * row. */
 static void take_row(png_structp png, png_bytep bytes, png_uint_32 row,
 		     int pass)
 {
@@ -134,8 +135,8 @@ static int is_cut_after(const struct image_file *file, size_t at)
 	return 0;
 }
 
-/* For longjmp, no variable of a caller is changed here. The window of zlib that
- * a file announces may be too small: the largest is taken. */
+/* Changes no variable of a caller, as longjmp requires. The zlib window of a
+ * file may be too small: the largest is used. */
 static int decode(struct png_decoder *decoder)
 {
 	const struct image_file *file = decoder->file;

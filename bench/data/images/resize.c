@@ -42,7 +42,7 @@ static void weigh(struct resize_axis *axis, const struct resize_span *span,
 					  (1 << FRACTION) + .5);
 }
 
-/* To be released, also after a failure. */
+/* Makes an axis. Release it also after a failure. */
 static int axis_make(struct resize_axis *axis, const struct resize_span *span)
 {
 	const double scale = (double)span->from / (double)span->whole;

@@ -393,7 +393,7 @@ const struct safetensor *safetensors_find(const struct safetensors *file,
 	return NULL;
 }
 
-/* NULL: there is no memory. */
+/* Returns NULL if there is no memory. */
 static json_t *make_entry(const struct safetensor *tensor)
 {
 	json_t *shape = json_array();
@@ -413,7 +413,7 @@ static json_t *make_entry(const struct safetensor *tensor)
 /* The header's text, to be freed; or NULL. */
 static char *make_header(const struct safetensor *tensors, size_t count)
 {
-	/* As others write it, some of whose readers ask for it. */
+	/* As other writers do; some readers require it. */
 	json_t *header = json_pack("{s:{s:s}}", METADATA, "format", "pt");
 	char *text = NULL;
 	int failed = !header;

@@ -19,7 +19,7 @@ enum place { PLACE_PARAMETERS, PLACE_BUFFERS, PLACE_TRACKED };
 /* One tensor of the state_dict. */
 struct item {
 	char name[sizeof(((struct tensor *)NULL)->name) + sizeof(TRACKED)];
-	struct safetensor form; /* as we write it; its name is this one */
+	struct safetensor form; /* as we write it; its name is name */
 	enum place place;
 	size_t offset; /* of its first value; of a counter, the row */
 };
@@ -86,7 +86,7 @@ static void add_counter(struct state *state, int row)
 					  .count = 1 };
 }
 
-/* To be released, also after a failure. */
+/* Makes the state. Release it also after a failure. */
 static int state_make(struct state *state, const struct model *model,
 		      struct error *err)
 {
@@ -308,8 +308,7 @@ static int read_all(struct safetensors *file, const struct state *state,
 	return 0;
 }
 
-/* Leaves out the prefix of all names, in *prefix; its text is empty if there is
- * none. */
+/* Removes *prefix from all names. Its text is empty if there is none. */
 static void leave_prefix(struct safetensors *file, const struct state *state,
 			 char prefix[WEIGHTS_PREFIX])
 {
@@ -423,7 +422,7 @@ static void put_values(FILE *out, const struct item *item,
 	}
 }
 
-/* As memory_printer: place_data()'s order. */
+/* Prints the data in place_data()'s order, as a memory_printer. */
 static int print_file(FILE *out, const void *context, struct error *err)
 {
 	const struct weights_file *output = context;

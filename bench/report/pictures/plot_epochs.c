@@ -45,7 +45,7 @@ static void value_text(char *text, size_t size, const struct stats *stats,
 	plot_encode(text, size, both);
 }
 
-/* As in the tables: quartiles where the deviation is larger than the mean. */
+/* Writes quartiles if the deviation exceeds the mean, as in the tables. */
 static void write_stats(FILE *out, struct epoch_mark mark,
 			const struct stats *stats)
 {
@@ -67,7 +67,8 @@ static void write_label(FILE *out, int at, const struct plot_series *series,
 	fprintf(out, "%d,label,,,,%s,%s,0\n", at, series->label, text);
 }
 
-/* The runs where there are several, else the epochs of the one. */
+/* Writes the runs if there are several, otherwise the epochs of the only
+ * one. */
 static void write_each(FILE *out, const struct plot *plot, int at)
 {
 	const struct plot_series *series = &plot->series[at];

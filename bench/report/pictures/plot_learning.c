@@ -56,7 +56,8 @@ static void walk_step(struct walk *walk, const struct observation *row)
 		end_point(walk);
 }
 
-/* The loss in training; an epoch's own time ends it, whatever was in it. */
+/* Writes the training loss over time. Each epoch advances the time by its own
+ * elapsed time. */
 static void write_training(struct walk *walk,
 			   const struct observation *const *rows, size_t count)
 {

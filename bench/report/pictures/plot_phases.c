@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In the order in which they are stacked. Two are no rows' phases: an iteration
- * whose parts are not known, and what is left of the epoch. */
+/* Phases in the order of stacking. Two have no rows: an iteration with unknown
+ * parts, and the rest of the epoch. */
 enum { STEP = 4, REST = 7, PHASES };
 
 static const char *const phases[PHASES] = {

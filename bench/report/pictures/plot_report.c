@@ -30,7 +30,7 @@ static void base_name(const char *path, char *name, size_t size)
 
 	if (realpath(path, whole))
 		base = strrchr(whole, '/');
-	/* The root has none. */
+	/* The root folder has no name. */
 	snprintf(name, size, "%s", base && base[1] ? base + 1 : path);
 }
 

@@ -66,8 +66,8 @@ static int begins(const char *text, const char *with)
 	return !strncmp(text, with, strlen(with));
 }
 
-/* gnuplot writes many groups with nothing in them, and asks of what follows
- * them nothing. Returns where such a one ends, else NULL. */
+/* Returns the end of an empty group, or NULL. gnuplot writes many, which have
+ * no effect. */
 static const char *empty_group(const char *text)
 {
 	const char *inside;
