@@ -52,7 +52,7 @@ struct listener {
 	struct command_usage usage;   /* of a command */
 	double deadline; /* 0: none */
 	int forwarded;	 /* signal of ours that was passed on; 0 = none */
-	double forwarded_at; /* ... and when */
+	double forwarded_at; /* time of forwarded */
 	double longest_s;    /* of the steps so far; 0: none */
 	double kill_at;	 /* for process_end(); 0: it was not asked to end */
 	int timed_out;

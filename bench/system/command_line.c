@@ -12,14 +12,14 @@ static int is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\n';
 }
 
-/* Would a shell do something with what begins here? */
+/* Returns 1 if a shell would interpret the start of text. */
 static int is_of_shell(const char *text)
 {
 	return strchr("|;&<>`", *text) || (text[0] == '$' && text[1] == '(');
 }
 
-/* One word from *from to *to, and both behind it. 0, or what is in the way:
- * a quote that has no end, or what is of a shell. */
+/* Copies one word and moves *from and *to past it. Returns 0, or the character
+ * that prevents it: an open quote, or one for a shell. */
 static char copy_word(const char **from, char **to)
 {
 	const char *in = *from;
@@ -60,8 +60,8 @@ static int refuse(char what, const char *text, const char *option,
 			 text);
 }
 
-/* Behind the blanks, among which a line may end; 0, or '\n' if a second line
- * follows there. */
+/* Moves *from past blanks and line ends. Returns 0, or '\n' if a second line
+ * follows. */
 static char skip_blanks(const char **from, size_t words)
 {
 	char ended = 0;
@@ -75,7 +75,8 @@ static char skip_blanks(const char **from, size_t words)
 int command_line_split(const char *text, const char *option, char ***words,
 		       struct error *err)
 {
-	/* A word and the blank behind it are as long as the word and its 0. */
+	/* A word and its blank take as many bytes as the word and its
+	 * terminator. */
 	const size_t size = strlen(text) + 1, most = size / 2 + 2;
 	char **list = malloc(most * sizeof(*list) + size);
 	char *to = (char *)(list + most);

@@ -30,16 +30,15 @@
  *
  * fp32: rounding explains no larger errors.
  *
- * bf16 has 8 bits per factor. Errors over 20 steps of mnist and mnist-example
- * with 64 samples, seeds 1 to 9, reached 6.5e-3 of gradients, 3.4e-3 of
- * decisions and 7.0e-3 of parameters. (fc1's tiles need 32 samples.) All were
- * in fc1. Adadelta's first steps nearly follow the sign of a gradient, which
- * rounding may flip if the gradient is small. With 16 samples errors of
- * parameters reached 2e-1, hence updated_by_few for smaller batches. If a
- * backend names the layers whose factors it rounds, the reference rounds them
- * too. Without that, resnet34 at 64x64 differed by 9e-3 of a gradient. Linear
- * layers that round forward only are not among them; alexnet's differed by
- * 2.3e-3.
+ * bf16 has 8 bits per factor. In mnist and mnist-example (64 samples, 20 steps,
+ * seeds 1 to 9), errors reached 6.5e-3 of gradients, 3.4e-3 of decisions and
+ * 7.0e-3 of parameters. (fc1's tiles need 32 samples.) All were in fc1.
+ * Adadelta's first steps nearly follow the sign of a gradient, which rounding
+ * may flip if the gradient is small. With 16 samples errors of parameters
+ * reached 2e-1, hence updated_by_few for smaller batches. If a backend names
+ * the layers whose factors it rounds, the reference rounds them too. Without
+ * that, resnet34 at 64x64 differed by 9e-3 of a gradient. Linear layers that
+ * round forward only are not among them; alexnet's differed by 2.3e-3.
  *
  * fp16 and bf16-storage round stored values, and so does their reference. In
  * mnist, xla-mnist, mnist-2019, alexnet and ddp-toy, gradients differed by at

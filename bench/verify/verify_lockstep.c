@@ -12,8 +12,8 @@
 
 #define NUDGES 8
 
-/* Moves of the reference when each of its parameters becomes the float above or
- * below it: the largest of several, relative to each tensor's largest entry. */
+/* Moves of the reference when each parameter becomes the float above or below
+ * it: the largest of several, relative to each tensor's largest entry. */
 struct moves {
 	double tensors[VERIFY_KINDS][MODEL_MAX_TENSORS];
 	double regrets[MODEL_MAX_LAYERS]; /* of the same decisions */
