@@ -45,7 +45,8 @@ struct exchange {
 int exchange_prepare(struct exchange *exchange, const struct buckets *buckets,
 		     struct error *err);
 
-/* Slot begin_bucket, without a check that ranks lack shared memory. */
+/* Begins a bucket as group_begin_bucket() does; allocates space for the sum.
+ * Does nothing without threads. Returns 0, or -1 with err. */
 int exchange_begin(struct exchange *exchange, float *values,
 		   const struct buckets *buckets, int bucket,
 		   struct error *err);
