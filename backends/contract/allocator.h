@@ -1,4 +1,4 @@
-/* Memory that is owned by the caller, who keeps it until he ends. */
+/* Memory that the caller owns and keeps until it ends. */
 #ifndef BACKENDS_CONTRACT_ALLOCATOR_H
 #define BACKENDS_CONTRACT_ALLOCATOR_H
 
@@ -9,15 +9,18 @@
 #define CACHE_LINE 64 /* bytes */
 
 struct allocator {
-	int rank, size; /* of the caller, and the world size */
-	int meets;	/* allocate is as share is: all ranks call it */
-	/* Zeroed and aligned to a cache line; not to be freed. NULL: there is
-	 * none left. */
+	int rank, size; /* the caller's rank, and the number of ranks */
+	/* 1 = all ranks must call allocate together, as they do share */
+	int meets;
+	/* Returns bytes of memory, zeroed and aligned to a cache line, not to
+	 * be freed; NULL with err if there is not enough. */
 	void *(*allocate)(struct allocator *allocator, size_t bytes,
 			  struct error *err);
-	/* The same, but one for all ranks, each of which may see it elsewhere.
-	 * All call it with the same sizes in the same order, and meet
-	 * here. */
+	/*
+	 * Returns one piece of memory for all ranks; each may see it at another
+	 * address. All ranks must call it with equal sizes in one order, and
+	 * meet in it. NULL with err if there is not enough.
+	 */
 	void *(*share)(struct allocator *allocator, size_t bytes,
 		       struct error *err);
 };

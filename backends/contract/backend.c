@@ -88,7 +88,7 @@ int precision_rounds(enum precision precision)
 	       precision == PRECISION_BF16_STORAGE;
 }
 
-/* Those of struct backend that have no default, or need one another. */
+/* Slots of struct backend without a default, or with one that needs another. */
 const char *backend_lacks(const struct backend *backend, int comparable)
 {
 	const struct {
@@ -173,7 +173,7 @@ static int factors_are_right(const struct program *program)
 		program->shared == !program->factors);
 }
 
-/* Kernels of devices take all of them. */
+/* Kernels of devices take all vectors. */
 static int vector_count(const struct backend *backend,
 			const struct model *model,
 			const struct program_options *options)
@@ -210,7 +210,7 @@ double backend_vector_bytes(const struct backend *backend,
 	const int gradients = vectors > VECTOR_GRADIENT;
 	const int owners = backend->shares && is_common ? 1 : cores;
 	const int floats = gradients * cores + (vectors - gradients) * owners;
-	/* What products take is a copy. */
+	/* Products read a rounded copy of the parameters. */
 	const int copies = options->precision == PRECISION_FP16 ? cores : 0;
 
 	return floats * count * sizeof(float) +
@@ -219,8 +219,8 @@ double backend_vector_bytes(const struct backend *backend,
 		       (in_double ? sizeof(double) : sizeof(float));
 }
 
-/* Of one value there is no unbiased variance, and what is normalised by its
- * own deviation is 0, whatever it was. */
+/* A single value has no unbiased variance, and normalised by its own deviation
+ * it is always 0. */
 static int refuse_norm(const struct model *model, struct error *err)
 {
 	char where[80];
@@ -278,8 +278,8 @@ static const struct backend *slots(const struct program *program)
 	return program->device->backend;
 }
 
-/* State that the optimizer does not keep, and statistics of no batch norm, are
- * not there. */
+/* Returns 0 for state that the optimizer does not keep, and for statistics
+ * without batch norm. */
 static int has_vector(const struct program *program, enum vector which)
 {
 	return which == VECTOR_BUFFERS ? program->buffers != 0 :
@@ -351,7 +351,7 @@ int program_order(struct program *program, const int *order, struct error *err)
 				     err);
 }
 
-/* A share that cannot be trained with is an error. */
+/* Returns -1 with err if the share cannot be trained with. */
 static int check_share(const struct program *program, const struct batch *batch,
 		       struct error *err)
 {

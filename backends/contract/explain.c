@@ -1,4 +1,4 @@
-/* Answers about a program that its plan has. */
+/* Functions of programs that need the plan's declarations. */
 #include "backends/contract/backend.h"
 #include "backends/contract/plan.h"
 

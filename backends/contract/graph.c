@@ -48,8 +48,8 @@ static void set_places(struct graph *graph)
 		graph->nodes[tensors[t].layer].buffers = tensors[t].offset;
 }
 
-/* Whether a gradient by the output of row is there already; from now on it is,
- * where it is wanted. */
+/* Returns 1 if the gradient of row's output is already stored, and marks it as
+ * stored, if it is needed. */
 static int mark_written(unsigned char *written, int wanted, int row)
 {
 	const int was = wanted && written[row];

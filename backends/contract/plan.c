@@ -91,7 +91,7 @@ double plan_decision_bytes(const struct model *model)
 	return bytes;
 }
 
-/* The kinds of a step's rows: "conv+relu+maxpool". */
+/* Names the kinds of a step's rows: "conv+relu+maxpool". */
 static void name_rows(const struct plan *plan, const struct step *step,
 		      char *text, size_t size)
 {

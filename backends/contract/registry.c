@@ -9,7 +9,7 @@ extern const struct backend reference_backend;
 extern const struct backend single_backend; /* no target */
 extern const struct backend null_backend;
 
-/* A new backend is one folder and two lines here. */
+/* A new backend needs one folder and two lines here. */
 static const struct backend *const backends[] = {
 	&cpu_backend,	    &openblas_backend, &opencl_backend,
 	&reference_backend, &null_backend,
