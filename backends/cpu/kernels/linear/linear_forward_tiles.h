@@ -51,8 +51,8 @@ struct tiles_pass {
 	struct block_side sides[SIDES];
 };
 
-/* Returns 1 if the layer fills tiles and count is at least least, so that the
- * products are worth packing the weights. */
+/* Returns 1 if the layer fills tiles and the batch is large enough, from least
+ * on, to be worth packing the weights. */
 INLINE int tiles_fit(const struct linear_shape *shape, int count, int least)
 {
 	return shape->block % AMX_COLUMNS == 0 && shape->outputs % PAIR == 0 &&
