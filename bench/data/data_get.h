@@ -9,9 +9,10 @@
 #include "bench/options/options.h"
 
 /*
- * Downloads the missing ones of known's four files (NULL: no set was named)
- * into --data-dir or the user's cache. A file gets its name only after its
- * content is verified. Existing files with other content are never replaced.
+ * Downloads the missing files of the data set known into --data-dir or the
+ * user's cache. known is NULL if no set was named. A file gets its name only
+ * after its content is verified. Existing files with other content are never
+ * replaced.
  */
 int data_get(const struct dataset_known *known, const struct options *options,
 	     FILE *out, FILE *log, struct error *err);

@@ -42,8 +42,7 @@ double run_target_accuracy(const struct run *run);
 struct accuracy_score {
 	int runs, reached; /* runs made, and runs that reached the accuracy */
 	int trimmed;	   /* 1: mean is without the fastest and the slowest */
-	double mean;	   /* NAN: it includes a run that did not reach the
-			      accuracy */
+	double mean;	   /* NAN = of runs that did not all reach it */
 	double median; /* NAN: a run in the middle did not reach the accuracy */
 };
 
