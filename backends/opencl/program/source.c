@@ -22,14 +22,14 @@ static const struct {
 	struct {
 		const char *const *lines;
 		int count;
-	} files[10];
+	} files[11];
 } sources[] = {
 #define TEXT(name) { name##_cl, COUNT(name##_cl) }
 	[SOURCE_CONV] = { "convolution", {
 		TEXT(vector), TEXT(conv_forward), TEXT(conv_backward),
 		TEXT(conv_dense) } },
 	[SOURCE_WINOGRAD] = { "convolution by tiles", {
-		TEXT(vector), TEXT(transpose), TEXT(conv_forward),
+		TEXT(vector), TEXT(transpose), TEXT(square), TEXT(conv_forward),
 		TEXT(conv_backward), TEXT(winograd_points), TEXT(winograd),
 		TEXT(winograd_lead), TEXT(winograd_forward),
 		TEXT(winograd_weights), TEXT(winograd_backward) } },
@@ -57,10 +57,11 @@ static const struct {
 		TEXT(conv_nhwc), TEXT(conv_nhwc_weights), TEXT(storage) } },
 	[SOURCE_TILES] = { "convolution by tiles", {
 		TEXT(philox), TEXT(fetch), TEXT(pair), TEXT(generic),
-		TEXT(transpose), TEXT(winograd_points), TEXT(winograd_nhwc) } },
+		TEXT(transpose), TEXT(square), TEXT(winograd_points),
+		TEXT(winograd_nhwc) } },
 	[SOURCE_TILES7] = { "convolution by tiles", {
 		TEXT(philox), TEXT(fetch), TEXT(pair), TEXT(generic),
-		TEXT(transpose), TEXT(winograd_points7),
+		TEXT(transpose), TEXT(square), TEXT(winograd_points7),
 		TEXT(winograd_nhwc) } },
 	[SOURCE_GPU_GENERIC] = { "layer alone", {
 		TEXT(philox), TEXT(pair), TEXT(generic), TEXT(generic_pool),

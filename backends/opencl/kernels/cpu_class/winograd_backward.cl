@@ -130,7 +130,7 @@ static inline void quadrants_load(const float *gradients, const uchar *codes,
 static inline void tiles_return(const float *gradients, const uchar *codes,
 				int first, vec *points)
 {
-	vec output[TILE][TILE], between[SIDE][TILE], g[QUADRANTS];
+	vec output[TILE][TILE], g[QUADRANTS];
 	ivec code[QUADRANTS];
 
 	quadrants_load(gradients, codes, first, g, code);
@@ -140,27 +140,9 @@ static inline void tiles_return(const float *gradients, const uchar *codes,
 		for (int k = 0; k < 4; k++)
 			output[q / 2 * 2 + k / 2][q % 2 * 2 + k % 2] =
 				select((vec)(0), g[q], code[q] == (ivec)(k));
-#pragma unroll
-	for (int c = 0; c < TILE; c++) {
-		vec column[TILE], made[SIDE];
-
-#pragma unroll
-		for (int r = 0; r < TILE; r++)
-			column[r] = output[r][c];
-		output_to_points(column, made);
-#pragma unroll
-		for (int r = 0; r < SIDE; r++)
-			between[r][c] = made[r];
-	}
-#pragma unroll
-	for (int r = 0; r < SIDE; r++) {
-		vec made[SIDE];
-
-		output_to_points(between[r], made);
-#pragma unroll
-		for (int c = 0; c < SIDE; c++)
-			points[(r * SIDE + c) * (POINT_SIZE / WIDTH)] = made[c];
-	}
+	SQUARE_TRANSFORM(output_to_points, TILE, SIDE, output[r][c],
+			 points[(r * SIDE + c) * (POINT_SIZE / WIDTH)] =
+				 made[c]);
 }
 
 /* What one output adds to a product */
@@ -218,29 +200,9 @@ static inline void tiles_gather(int listed, const int *outputs,
 static inline void tile_add_dx(const vec *products, int stride,
 			       vec *dx)
 {
-	vec between[SIDE][SIDE];
-
-#pragma unroll
-	for (int c = 0; c < SIDE; c++) {
-		vec column[SIDE], made[SIDE];
-
-#pragma unroll
-		for (int r = 0; r < SIDE; r++)
-			column[r] = products[(r * SIDE + c) * stride];
-		points_to_data(column, made);
-#pragma unroll
-		for (int r = 0; r < SIDE; r++)
-			between[r][c] = made[r];
-	}
-#pragma unroll
-	for (int r = 0; r < SIDE; r++) {
-		vec made[SIDE];
-
-		points_to_data(between[r], made);
-#pragma unroll
-		for (int c = 0; c < SIDE; c++)
-			dx[(r * IN_WIDTH + c) * IN_VECTORS] += made[c];
-	}
+	SQUARE_TRANSFORM(points_to_data, SIDE, SIDE,
+			 products[(r * SIDE + c) * stride],
+			 dx[(r * IN_WIDTH + c) * IN_VECTORS] += made[c]);
 }
 
 /* All of dx of a sample, from its outputs that are listed. */

@@ -15,29 +15,9 @@
 /* B^T d B of one tile and vector of inputs; stride is in vectors */
 static inline void tile_enter(X_SPACE const float *x, vec *points, int stride)
 {
-	vec between[SIDE][SIDE];
-
-#pragma unroll
-	for (int c = 0; c < SIDE; c++) {
-		vec column[SIDE], made[SIDE];
-
-#pragma unroll
-		for (int r = 0; r < SIDE; r++)
-			column[r] = LOAD(x + (r * IN_WIDTH + c) * IN_PADDED);
-		data_to_points(column, made);
-#pragma unroll
-		for (int r = 0; r < SIDE; r++)
-			between[r][c] = made[r];
-	}
-#pragma unroll
-	for (int r = 0; r < SIDE; r++) {
-		vec made[SIDE];
-
-		data_to_points(between[r], made);
-#pragma unroll
-		for (int c = 0; c < SIDE; c++)
-			points[(r * SIDE + c) * stride] = made[c];
-	}
+	SQUARE_TRANSFORM(data_to_points, SIDE, SIDE,
+			 LOAD(x + (r * IN_WIDTH + c) * IN_PADDED),
+			 points[(r * SIDE + c) * stride] = made[c]);
 }
 
 /* products[tile][output] of one point, FORWARD_OUTPUTS vectors of it */
@@ -89,23 +69,9 @@ static inline void point_multiply(const vec *points,
 static inline void tile_leave(const vec *products, int stride,
 			      vec sums[TILE][TILE])
 {
-	vec between[TILE][SIDE];
-
-#pragma unroll
-	for (int c = 0; c < SIDE; c++) {
-		vec column[SIDE], made[TILE];
-
-#pragma unroll
-		for (int r = 0; r < SIDE; r++)
-			column[r] = products[(r * SIDE + c) * stride];
-		points_to_output(column, made);
-#pragma unroll
-		for (int r = 0; r < TILE; r++)
-			between[r][c] = made[r];
-	}
-#pragma unroll
-	for (int r = 0; r < TILE; r++)
-		points_to_output(between[r], sums[r]);
+	SQUARE_TRANSFORM(points_to_output, SIDE, TILE,
+			 products[(r * SIDE + c) * stride],
+			 sums[r][c] = made[c]);
 }
 
 static inline vec sum_finish(vec sum, vec bias)

@@ -20,57 +20,15 @@
 static inline void values_to_points(const vec *values, int row,
 				    global float *to, size_t apart)
 {
-	vec between[SIDE][SIDE];
-
-#pragma unroll
-	for (int c = 0; c < SIDE; c++) {
-		vec column[SIDE], points[SIDE];
-
-#pragma unroll
-		for (int r = 0; r < SIDE; r++)
-			column[r] = values[r * row + c];
-		data_to_points(column, points);
-#pragma unroll
-		for (int r = 0; r < SIDE; r++)
-			between[r][c] = points[r];
-	}
-#pragma unroll
-	for (int r = 0; r < SIDE; r++) {
-		vec points[SIDE];
-
-		data_to_points(between[r], points);
-#pragma unroll
-		for (int c = 0; c < SIDE; c++)
-			STORE_PAST(points[c], to + (r * SIDE + c) * apart);
-	}
+	SQUARE_TRANSFORM(data_to_points, SIDE, SIDE, values[r * row + c],
+			 STORE_PAST(made[c], to + (r * SIDE + c) * apart));
 }
 
 static inline void outputs_to_points(const vec *values, int row,
 				     global float *to, size_t apart)
 {
-	vec between[SIDE][TILE];
-
-#pragma unroll
-	for (int c = 0; c < TILE; c++) {
-		vec column[TILE], points[SIDE];
-
-#pragma unroll
-		for (int r = 0; r < TILE; r++)
-			column[r] = values[r * row + c];
-		output_to_points(column, points);
-#pragma unroll
-		for (int r = 0; r < SIDE; r++)
-			between[r][c] = points[r];
-	}
-#pragma unroll
-	for (int r = 0; r < SIDE; r++) {
-		vec points[SIDE];
-
-		output_to_points(between[r], points);
-#pragma unroll
-		for (int c = 0; c < SIDE; c++)
-			STORE_PAST(points[c], to + (r * SIDE + c) * apart);
-	}
+	SQUARE_TRANSFORM(output_to_points, TILE, SIDE, values[r * row + c],
+			 STORE_PAST(made[c], to + (r * SIDE + c) * apart));
 }
 
 /* Tiles of a row that are made at once, and the columns that they come from. */
@@ -271,27 +229,9 @@ static inline void windows_turn(vec windows[WIDE * TAPS])
 static inline void window_all_points(const vec *taps, int step,
 				     global float *to, size_t apart)
 {
-	vec between[SIDE][WINDOW], points[SIDE];
-
-#pragma unroll
-	for (int c = 0; c < WINDOW; c++) {
-		vec column[WINDOW];
-
-#pragma unroll
-		for (int r = 0; r < WINDOW; r++)
-			column[r] = taps[(WINDOW * r + c) * step];
-		window_to_points(column, points);
-#pragma unroll
-		for (int r = 0; r < SIDE; r++)
-			between[r][c] = points[r];
-	}
-#pragma unroll
-	for (int r = 0; r < SIDE; r++) {
-		window_to_points(between[r], points);
-#pragma unroll
-		for (int c = 0; c < SIDE; c++)
-			STORE_PAST(points[c], to + (r * SIDE + c) * apart);
-	}
+	SQUARE_TRANSFORM(window_to_points, WINDOW, SIDE,
+			 taps[(WINDOW * r + c) * step],
+			 STORE_PAST(made[c], to + (r * SIDE + c) * apart));
 }
 
 /* Group (k, o): U of WIDE factors and a tile of outputs, from weights that are

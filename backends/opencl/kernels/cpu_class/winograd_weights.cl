@@ -10,29 +10,9 @@
 static inline void window_store(const float *windows, global float *to,
 				int stride)
 {
-	vec between[SIDE][3];
-
-#pragma unroll
-	for (int x = 0; x < 3; x++) {
-		vec column[3], points[SIDE];
-
-#pragma unroll
-		for (int y = 0; y < 3; y++)
-			column[y] = LOAD(windows + (3 * y + x) * WIDTH);
-		window_to_points(column, points);
-#pragma unroll
-		for (int y = 0; y < SIDE; y++)
-			between[y][x] = points[y];
-	}
-#pragma unroll
-	for (int y = 0; y < SIDE; y++) {
-		vec points[SIDE];
-
-		window_to_points(between[y], points);
-#pragma unroll
-		for (int x = 0; x < SIDE; x++)
-			STORE(points[x], to + (y * SIDE + x) * stride);
-	}
+	SQUARE_TRANSFORM(window_to_points, 3, SIDE,
+			 LOAD(windows + (3 * r + c) * WIDTH),
+			 STORE(made[c], to + (r * SIDE + c) * stride));
 }
 
 kernel ONE_ITEM void winograd_weights(const int count,
