@@ -6,13 +6,9 @@
 #include <string.h>
 
 #include "backends/opencl/device/status.h"
-#include "backends/opencl/program/batch.h"
-#include "backends/opencl/program/compile.h"
-#include "backends/opencl/program/decisions.h"
-#include "backends/opencl/program/resident.h"
 #include "backends/opencl/program/memory.h"
-#include "backends/opencl/program/profile.h"
-#include "backends/opencl/program/scores.h"
+#include "backends/opencl/program/program.h"
+#include "backends/opencl/program/slots.h"
 
 static cl_mem vector_of(const struct opencl_program *program, enum vector which,
 			size_t *bytes)

@@ -8,6 +8,7 @@
 #include "backends/opencl/program/recipe.h"
 #include "backends/opencl/program/rounding.h"
 #include "backends/opencl/program/scores.h"
+#include "backends/opencl/program/slots.h"
 #include "backends/opencl/program/steps.h"
 
 /* Not waited for: the batch is ours until the program is finished. */

@@ -9,12 +9,4 @@
 int batch_run(struct opencl_program *program, struct pass *pass,
 	      const struct batch *batch, struct error *err);
 
-/* These are slots of the backend. */
-int opencl_gradient(struct program *program, const struct batch *batch,
-		    const struct update *update, struct error *err);
-int opencl_update(struct program *program, const struct update *update,
-		  size_t from, size_t to, struct error *err);
-int opencl_evaluate(struct program *program, const struct batch *batch,
-		    struct score *score, struct error *err);
-
 #endif

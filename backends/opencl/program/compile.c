@@ -1,4 +1,4 @@
-#include "backends/opencl/program/compile.h"
+#include "backends/opencl/program/slots.h"
 
 #include <limits.h>
 #include <math.h>

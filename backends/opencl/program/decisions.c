@@ -1,4 +1,4 @@
-#include "backends/opencl/program/decisions.h"
+#include "backends/opencl/program/slots.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "backends/opencl/program/profile.h"
+#include "backends/opencl/program/slots.h"
 
 #include <math.h>
 #include <stdio.h>

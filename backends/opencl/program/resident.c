@@ -1,4 +1,4 @@
-#include "backends/opencl/program/resident.h"
+#include "backends/opencl/program/slots.h"
 
 #include <stdio.h>
 

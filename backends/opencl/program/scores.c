@@ -6,6 +6,7 @@
 #include "backends/opencl/device/class.h"
 #include "backends/opencl/device/status.h"
 #include "backends/opencl/program/memory.h"
+#include "backends/opencl/program/slots.h"
 #include "backends/opencl/program/steps.h"
 
 #define SLOT_FLOATS 4 /* as in score.cl */

@@ -23,8 +23,5 @@ int slot_clear(struct opencl_program *program, const struct pass *pass,
  * for the device. */
 int ahead_begin(struct opencl_program *program, struct error *err);
 void ahead_release(struct opencl_program *program);
-/* A slot of the backend. */
-int opencl_finish(struct program *program, struct score *scores, int count,
-		  struct error *err);
 
 #endif
