@@ -30,24 +30,25 @@
 #endif
 
 /*
- * Rows of WIDTH vectors become columns: a perfect shuffle backwards of all
- * elements, as often as halving WIDTH gives 1.
+ * Defines a function that turns rows of WIDTH vectors into columns: a perfect
+ * shuffle backwards of all elements, as often as halving WIDTH gives 1.
  */
-static inline void vecs_transpose(vec rows[WIDTH])
-{
-#pragma unroll
-	for (int stage = 1; stage < WIDTH; stage *= 2) {
-		vec shuffled[WIDTH];
-
-#pragma unroll
-		for (int i = 0; i < WIDTH / 2; i++) {
-			const vec a = rows[2 * i], b = rows[2 * i + 1];
-
-			shuffled[i] = EVENS(vec, a, b);
-			shuffled[i + WIDTH / 2] = ODDS(vec, a, b);
-		}
-#pragma unroll
-		for (int i = 0; i < WIDTH; i++)
-			rows[i] = shuffled[i];
+#define TRANSPOSE(name, type)                                               \
+	static inline void name(type rows[WIDTH])                           \
+	{                                                                   \
+		_Pragma("unroll")                                           \
+		for (int stage = 1; stage < WIDTH; stage *= 2) {            \
+			type shuffled[WIDTH];                               \
+			_Pragma("unroll")                                   \
+			for (int i = 0; i < WIDTH / 2; i++) {               \
+				const type a = rows[2 * i];                 \
+				const type b = rows[2 * i + 1];             \
+				shuffled[i] = EVENS(type, a, b);            \
+				shuffled[i + WIDTH / 2] = ODDS(type, a, b); \
+			}                                                   \
+			_Pragma("unroll")                                   \
+			for (int i = 0; i < WIDTH; i++)                     \
+				rows[i] = shuffled[i];                      \
+		}                                                           \
 	}
-}
+TRANSPOSE(vecs_transpose, vec)

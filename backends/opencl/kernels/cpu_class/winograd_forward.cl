@@ -113,24 +113,7 @@ static inline void tile_pool(vec sums[TILE][TILE], int t, vec bias,
 	}
 }
 
-static inline void bytes_transpose(bytes rows[WIDTH])
-{
-#pragma unroll
-	for (int stage = 1; stage < WIDTH; stage *= 2) {
-		bytes shuffled[WIDTH];
-
-#pragma unroll
-		for (int i = 0; i < WIDTH / 2; i++) {
-			const bytes a = rows[2 * i], b = rows[2 * i + 1];
-
-			shuffled[i] = EVENS(bytes, a, b);
-			shuffled[i + WIDTH / 2] = ODDS(bytes, a, b);
-		}
-#pragma unroll
-		for (int i = 0; i < WIDTH; i++)
-			rows[i] = shuffled[i];
-	}
-}
+TRANSPOSE(bytes_transpose, bytes)
 
 /*
  * Pixels of one vector of channels, channels last, become planes of the output
