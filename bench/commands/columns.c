@@ -144,7 +144,7 @@ void columns_print(FILE *out)
 
 	fputs("# Results\n"
 	      "\n"
-	      "What do the files of a results folder contain?\n"
+	      "**What do the files of a results folder contain?**\n"
 	      "\n"
 	      "Each `bench run` creates a folder here, `<UTC time>-<label>`, "
 	      "with\n`observations.csv`, `modelled.csv`, `runs.csv`, "
