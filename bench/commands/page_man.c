@@ -162,9 +162,9 @@ static void print_verbs_of(FILE *out, const struct option_row *row)
 		if (verb_knows((enum verb)v, row))
 			names[count++] = verb_rows[v].name;
 	if (verb_knows(VERB_COUNT, row))
-		fputs("With every verb, and without one.\n", out);
+		fputs("Verbs: all; also without a verb.\n", out);
 	else
-		print_list(out, "With", "", names, count);
+		print_list(out, "Verbs:", "", names, count);
 }
 
 /* Prints the help of verbs for which the option means something else. */
@@ -172,14 +172,30 @@ static void print_exceptions(FILE *out, const struct option_row *row)
 {
 	for (const struct option_words *own = option_words; own->name; own++) {
 		const char *verb = verb_rows[own->verb].name;
-		const size_t size = strlen("to : ") + strlen(verb) +
+		const size_t size = strlen("with : ") + strlen(verb) +
 				    strlen(own->help) + 1;
 		char text[size];
 
 		if (strcmp(own->name, row->name))
 			continue;
-		snprintf(text, size, "to %s: %s", verb, own->help);
+		snprintf(text, size, "with %s: %s", verb, own->help);
 		print_sentence(out, text);
+	}
+}
+
+/* Begins a line with each sentence, for the spaces between them. */
+static void print_details(FILE *out, const char *text)
+{
+	while (text && *text) {
+		const char *end = strstr(text, ". ");
+		const int length = end ? (int)(end + 1 - text) :
+					 (int)strlen(text);
+		char sentence[length + 1];
+
+		snprintf(sentence, sizeof(sentence), "%s", text);
+		print_words(out, 0, sentence);
+		fputc('\n', out);
+		text += length + (end != NULL);
 	}
 }
 
@@ -199,6 +215,7 @@ static void print_option(FILE *out, const struct option_row *row)
 	option_explain(row, VERB_COUNT, text, size);
 	print_sentence(out, text);
 	print_exceptions(out, row);
+	print_details(out, row->details);
 	if (row->kind == OPTION_INT || row->kind == OPTION_TIME) {
 		snprintf(range, sizeof(range), "from %.10g to %.10g%s",
 			 row->least, row->most,
@@ -224,8 +241,8 @@ static void print_recorded(FILE *out)
 
 	while (machine_variables[count])
 		count++;
-	print_list(out, "Kept with the results, since they change how fast "
-		   "something is or what it computes: all that begin with",
+	print_list(out, "A run records the variables that may change its speed "
+		   "or its results. Their names begin with",
 		   "", machine_variables, count);
 }
 

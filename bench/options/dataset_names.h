@@ -8,16 +8,15 @@ struct dataset_name {
 };
 
 #define DATASET_NAMES(NAME) \
-	NAME("auto", "the model's own; of MNIST's models MNIST, else " \
-	     "Fashion-MNIST") \
+	NAME("auto", "the model's own; Fashion-MNIST if MNIST is missing") \
 	NAME("mnist", "handwritten digits: 60000 of 28x28, and 10000 to test") \
 	NAME("fashion-mnist", "clothes of ten classes, as many images as " \
 	     "MNIST") \
-	NAME("fashion-scenes", "four of them in one of 128x128: which " \
-	     "classes are there?") \
+	NAME("fashion-scenes", "four of them in a scene of 128x128, with " \
+	     "several labels") \
 	NAME("folder", "JPEG and PNG files in DIR/train/CLASS and " \
 	     "DIR/val/CLASS") \
-	NAME("synthetic", "noisy patterns of ten classes, which bench makes") \
-	NAME("fake", "one batch that comes again: zeros or, for vectors, noise")
+	NAME("synthetic", "generated noisy patterns of ten classes") \
+	NAME("fake", "one batch that repeats: zeros, or noise for vectors")
 
 #endif

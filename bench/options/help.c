@@ -1,3 +1,4 @@
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,15 +21,17 @@ const char *option_help(const struct option_row *row, enum verb verb)
 size_t option_explain(const struct option_row *row, enum verb verb, char *text,
 		      size_t size)
 {
-	size_t length = (size_t)snprintf(text, size, "%s",
-					 option_help(row, verb));
+	const char *help = option_help(row, verb);
+	const char *preset = row->choices[0] ? strrchr(help, '(') : NULL;
+	const int before = (int)(preset ? preset - 1 - help :
+					  (ptrdiff_t)strlen(help));
+	char choices[128] = "";
 
 	for (int i = 0; i < OPTION_MOST_CHOICES && row->choices[i]; i++)
-		length += (size_t)snprintf(length < size ? text + length : NULL,
-					   length < size ? size - length : 0,
-					   "%s%s", i ? ", " : ": ",
-					   row->choices[i]);
-	return length;
+		text_append(choices, sizeof(choices), "%s%s", i ? ", " : ": ",
+			    row->choices[i]);
+	return (size_t)snprintf(text, size, "%.*s%s%s%s", before, help, choices,
+				preset ? " " : "", preset ? preset : "");
 }
 
 static void print_row(FILE *out, const struct option_row *row, enum verb verb)
@@ -108,8 +111,10 @@ void options_print_help(FILE *out, const struct options *options)
 		print_overview(out);
 		return;
 	}
-	fprintf(out, "usage: bench %s %s%s[OPTION ...]\n\n%s.\n",
+	fprintf(out, "usage: bench %s %s%s[OPTION ...]\n\n%c%s.\n",
 		verb_rows[verb].name, verb_rows[verb].arguments,
-		*verb_rows[verb].arguments ? " " : "", verb_rows[verb].summary);
+		*verb_rows[verb].arguments ? " " : "",
+		toupper((unsigned char)*verb_rows[verb].summary),
+		verb_rows[verb].summary + 1);
 	print_options(out, verb);
 }

@@ -32,7 +32,8 @@ struct option_row {
 	 * together they are .verbs if the argument is a file or folder. */
 	unsigned reads, writes;
 	const char *argument; /* as in the help: bench/commands/argument.h */
-	const char *help;
+	const char *help;    /* imperative, ends with "(default)" */
+	const char *details; /* sentences for the manual, or NULL */
 	double least, most;
 	const char *choices[OPTION_MOST_CHOICES];
 };
@@ -54,8 +55,8 @@ struct option_words {
 /* Returns the help of an option for this verb; for VERB_COUNT, the row's. */
 const char *option_help(const struct option_row *row, enum verb verb);
 
-/* Writes the help with the choices. Returns the length of the whole text, as
- * snprintf() does. */
+/* Writes the help with the choices before the default. Returns the length of
+ * the whole text, as snprintf() does. */
 size_t option_explain(const struct option_row *row, enum verb verb, char *text,
 		      size_t size);
 

@@ -40,8 +40,8 @@ values() {
 		$0 ~ "^ .*" option " " { found = 1; text = $0; next }
 		found && (/^ *(-., )?--/ || !NF) { exit }
 		found { text = text $0 }
-		END { sub(/.*: /, "", text); gsub(/[, ]+/, "\n", text)
-			print text }' | sort
+		END { sub(/.*: /, "", text); sub(/ *\([^()]*\)$/, "", text)
+			gsub(/[, ]+/, "\n", text); print text }' | sort
 }
 
 # answers SHELL <LINES: what the shell shows when each is completed, ended by a
@@ -140,7 +140,7 @@ offers_arguments() {
 	done
 	[[ $("$BENCH" verify --help) == *"iterations in total (50)"* ]]
 	[[ $("$BENCH" check --help) != *"50"* ]]
-	grep -q "^To verify: stop after N iterations in total (50)" ../bench.1
+	grep -q "^With verify: stop after N iterations in total (50)" ../bench.1
 	bench complete -- verify --steps |
 		grep -q "stop after N iterations in total (50)"
 }
@@ -215,7 +215,7 @@ offers_arguments() {
 	offers_options zsh
 	offers_arguments zsh
 	echo 'bench run -' | answers zsh >../answers
-	grep -qF 'the network to train (mnist)' ../answers
+	grep -qF 'choose the network to train (mnist)' ../answers
 	grep -qF "(the model's)" ../answers
 }
 
