@@ -83,8 +83,8 @@ static void print_verb(FILE *out, const struct verb_row *verb)
 static void print_overview(FILE *out)
 {
 	fputs("Trains one network on one emulated core, on eight and on an "
-	      "OpenCL device,\nchecks that all learned the same, and reports "
-	      "the cost of an iteration and\nof an epoch.\n\n", out);
+	      "OpenCL device,\nchecks that the results agree, and reports "
+	      "the cost of an iteration and of an\nepoch.\n\n", out);
 	for (int v = 0; v < VERB_COUNT; v++)
 		print_verb(out, &verb_rows[v]);
 	fputs("\nExamples\n"

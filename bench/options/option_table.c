@@ -210,10 +210,9 @@ const struct option_row option_rows[] = {
 	  AT(allreduce), .verbs = TIMED, .argument = "HOW",
 	  ONE_OF("ordered", "whole", "native"),
 	  .help = "choose how @mpi sums gradients (ordered)",
-	  .details = "ordered sums in the order of ranks. whole does the "
-	  "same, but sends the gradient of each layer instead of its "
-	  "sufficient factors. native leaves the sum, and its order, to the "
-	  "MPI library." },
+	  .details = "ordered sums in the order of ranks. whole also sums "
+	  "in this order, but sends the gradient of each layer instead of its "
+	  "sufficient factors. native leaves the order to the MPI library." },
 	{ .name = "bucket-mb", .group = DEVICES, .kind = OPTION_INT,
 	  AT(bucket_mb), .verbs = TIMED, .argument = "N", RANGE(0, 1024),
 	  .help = "send gradients in parts of N MiB (25)",
@@ -243,7 +242,7 @@ const struct option_row option_rows[] = {
 	  .verbs = STEPS, .argument = "on|off",
 	  .help = "repeat samples to fill all cores equally (off)",
 	  .details = "This applies to epochs and tests. PyTorch's "
-	  "DistributedSampler does the same." },
+	  "DistributedSampler also repeats samples." },
 	{ .name = "warmup", .letter = 'w', .group = MEASURING,
 	  .kind = OPTION_INT, AT(warmup), .verbs = ITERATES, .argument = "N",
 	  RANGE(0, 100000),
@@ -281,7 +280,7 @@ const struct option_row option_rows[] = {
 	  AT(out), .verbs = RUNS | CHECK | PLOT, .writes = EVERY,
 	  .argument = "DIR",
 	  .help = "save to DIR (results/<UTC time>-<label>)",
-	  .details = "Results are added to those that DIR already has." },
+	  .details = "Results are added to the results in DIR." },
 	{ .name = "label", .letter = 'n', .group = OUTPUT, .kind = OPTION_TEXT,
 	  AT(label), .verbs = RUNS | CHECK, .argument = "TEXT",
 	  BYTES_OF(label),
@@ -354,7 +353,7 @@ const struct option_row option_rows[] = {
 	  AT(bandwidth), .verbs = SCALE, .argument = "GBS", RANGE(1e-9, 1e9),
 	  .help = "set the rate of a node's links, in GB/s (332)",
 	  .details = "It is the rate of all links together. The default is "
-	  "that of a chip of a TPU v3 pod." },
+	  "the rate of a chip of a TPU v3 pod." },
 	{ .name = "node-cores", .group = COMPARING, .kind = OPTION_INT,
 	  AT(node_cores), .verbs = SCALE, .argument = "N", RANGE(1, 1e6),
 	  .help = "put N cores into each node (2)" },
@@ -364,8 +363,8 @@ const struct option_row option_rows[] = {
 	{ .name = "most-cores", .group = COMPARING, .kind = OPTION_INT,
 	  AT(most_cores), .verbs = SCALE, .argument = "N", RANGE(1, 1e6),
 	  .help = "predict 1, 2, 4 ... up to N cores (2048)",
-	  .details = "With --topology measured, the numbers of cores are "
-	  "those of --sweep." },
+	  .details = "With --topology measured, --sweep gives the numbers of "
+	  "cores." },
 	{ .name = "sweep", .group = COMPARING, .kind = OPTION_TEXT, AT(sweep),
 	  .verbs = SCALE, .reads = EVERY, .argument = "FILE",
 	  .help = "read the cost of sums in a node from FILE",
@@ -430,7 +429,7 @@ const struct option_row option_rows[] = {
 	  AT(save_weights), .verbs = MEASURE, .writes = EVERY,
 	  .argument = "FILE",
 	  .help = "write the final weights to FILE, as safetensors",
-	  .details = "The names are those of PyTorch's state_dict. An "
+	  .details = "The names come from PyTorch's state_dict. An "
 	  "interrupted run writes no file. FILE:best keeps the epoch with the "
 	  "lowest test loss instead, and an interrupted run writes that one." },
 	{ .name = "save-parameters", .group = INSIDE, .kind = OPTION_TEXT,
@@ -499,7 +498,7 @@ const struct option_words option_words[] = {
 	{ "quick", VERB_INFER,
 	  "take a minute or two, at most 40 forward passes" },
 	{ "timeout", VERB_PLOT, "stop drawing after TIME, such as 90s (30)" },
-	{ "out", VERB_PLOT, "write the pictures to DIR (that of the rows)" },
+	{ "out", VERB_PLOT, "write the pictures to DIR (the rows' folder)" },
 	{ "export-csv", VERB_CHECK, "write one CSV row per verdict to FILE" },
 	{ "export-csv", VERB_COMPARE,
 	  "write one CSV row per target and metric" },
