@@ -132,10 +132,8 @@ void pair_gather_column(struct pair_stage stages[CHECK_STAGES],
 			const char *campaign_id, const char *target,
 			const char *column)
 {
-	const struct column *found = run_rows.columns;
+	const struct column *found = row_column(&run_rows, column);
 
-	while (strcmp(found->name, column))
-		found++;
 	clear_stages(stages);
 	for (size_t i = 0; i < campaign->run_count; i++) {
 		const struct run *run = &campaign->runs[i];
