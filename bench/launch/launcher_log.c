@@ -15,11 +15,6 @@ static int is_rule(const char *line)
 	return strlen(line) > 70 && !line[strspn(line, "-")];
 }
 
-static void name_host(char *text, size_t size, const char *host)
-{
-	text_append(text, size, " on host %s", host);
-}
-
 /* "... process rank 2 with PID 71 on node b exited on signal 9 (Killed)." */
 static int find_death(struct launcher_log *log)
 {
@@ -31,10 +26,9 @@ static int find_death(struct launcher_log *log)
 			  "node %63s exited on signal %d (%39[^)]", &rank, host,
 			  &number, name) < 3)
 		return 0;
-	snprintf(log->lost, sizeof(log->lost), "core %d", rank);
-	name_host(log->lost, sizeof(log->lost), host);
-	text_append(log->lost, sizeof(log->lost), " was ended by signal %d%s%s"
-		    "%s", number, *name ? " (" : "", name, *name ? ")" : "");
+	snprintf(log->lost, sizeof(log->lost), "core %d on host %s was ended "
+		 "by signal %d%s%s%s", rank, host, number, *name ? " (" : "",
+		 name, *name ? ")" : "");
 	return 1;
 }
 
