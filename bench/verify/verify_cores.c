@@ -111,6 +111,9 @@ static int compare_by(struct teams *all, int from, int to,
 			return task->backend->offloads &&
 					       err->kind == ERROR_MISSING ?
 				       0 : -1;
+		/* Interrupted cores end early, and their values say nothing. */
+		if (verify_check_signal(err, "with %d cores", all->cores[t]))
+			return -1;
 		*most = all->cores[t];
 		take_made(all, t, 1);
 	}
@@ -156,7 +159,8 @@ static int compare_own(struct teams *all, struct error *err)
 		return verify_be_core(&job, target, options, all->tasks->log,
 				      err);
 	if (verify_check_signal(err, "before %d cores", target->cores) ||
-	    verify_launch_own(&job, target, options, err))
+	    verify_launch_own(&job, target, options, err) ||
+	    verify_check_signal(err, "with %d cores", target->cores))
 		return -1;
 	take_made(all, 0, all->together);
 	return 0;
