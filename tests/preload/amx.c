@@ -161,7 +161,7 @@ static void configure(const struct instruction *in)
 		memcpy(&config, (const void *)in->address, sizeof(config));
 }
 
-/* Returns 0 if the instruction is another than those of tiles. */
+/* Returns 0 if the instruction does not work on tiles. */
 static int compute(const struct instruction *in)
 {
 	enum { NONE, P66, PF3, PF2 };
