@@ -22,8 +22,8 @@ static struct node node_make(const struct model *model, int index,
 
 	if (layer->kind == LAYER_ADD)
 		node.other = model_other_source(model, index);
-	node.wants_dx = node.source != MODEL_IMAGES && learnt[node.source];
-	node.wants_other_dx = node.other != MODEL_IMAGES && learnt[node.other];
+	node.needs_dx = node.source != MODEL_IMAGES && learnt[node.source];
+	node.needs_other_dx = node.other != MODEL_IMAGES && learnt[node.other];
 	return node;
 }
 
@@ -66,10 +66,10 @@ static void count_readers(struct graph *graph)
 	for (int i = graph->count - 1; i >= 0; i--) {
 		struct node *node = &graph->nodes[i];
 
-		node->adds_dx = mark_written(written, node->wants_dx,
+		node->adds_dx = mark_written(written, node->needs_dx,
 					     node->source);
 		node->adds_other_dx = mark_written(
-			written, node->wants_other_dx, node->other);
+			written, node->needs_other_dx, node->other);
 		if (node->source != MODEL_IMAGES)
 			graph->nodes[node->source].readers++;
 		if (node->other != MODEL_IMAGES)

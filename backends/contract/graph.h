@@ -16,7 +16,7 @@ struct node {
 	int readers; /* of the output; an addition to itself counts twice */
 	/* 1 = the gradient of that input is needed, since it depends on
 	 * parameters. */
-	int wants_dx, wants_other_dx;
+	int needs_dx, needs_other_dx;
 	/*
 	 * 1 = a row further down has already stored that gradient, so that this
 	 * row adds to it. Rows go backward one after the other; an addition

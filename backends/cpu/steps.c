@@ -443,9 +443,9 @@ void cpu_backward(struct cpu_program *program, const struct cpu_pass *pass)
 		if (!step->out->gradient)
 			continue;
 		step->solver->backward(program, step, pass);
-		if (node->wants_dx)
+		if (node->needs_dx)
 			round_gradient(program, node->source, pass->count);
-		if (node->wants_other_dx)
+		if (node->needs_other_dx)
 			round_gradient(program, node->other, pass->count);
 		program_end_part(&program->host.base,
 				 cpu_part_backward(s, CPU_BACKWARD_ALL));

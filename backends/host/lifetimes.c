@@ -196,10 +196,10 @@ static void place_gradients(struct batch_lifetimes *schedule)
 				   schedule->gradient[s] : -1;
 
 		/* The addend gets dy unchanged, and first. */
-		if (addition->wants_other_dx && !addition->adds_other_dx &&
+		if (addition->needs_other_dx && !addition->adds_other_dx &&
 		    place_gradient(schedule, addition->other, time, left))
 			left = -1;
-		if (node->wants_dx && !node->adds_dx)
+		if (node->needs_dx && !node->adds_dx)
 			place_gradient(schedule, node->source, time, left);
 	}
 }

@@ -57,9 +57,9 @@ static struct operands work_of(struct openblas *openblas, int row, int count,
 		.other = output_of(openblas, node->other),
 		.y = (real *)output_of(openblas, row),
 		.dy = gradient_of(openblas, row),
-		.dx = node->wants_dx ? gradient_of(openblas, node->source) :
+		.dx = node->needs_dx ? gradient_of(openblas, node->source) :
 				       NULL,
-		.dother = node->wants_other_dx ?
+		.dother = node->needs_other_dx ?
 				  gradient_of(openblas, node->other) : NULL,
 	};
 }

@@ -319,7 +319,7 @@ static void backward_product(struct reference *reference, int l, int n)
 	const real *dy = gradient_at(reference, l, n);
 	const real *factors = base_factors(base, l, BASE_GRADIENTS, dy,
 					   shape_size(node->out));
-	real *dx = node->wants_dx ? gradient_at(reference, node->source, n) :
+	real *dx = node->needs_dx ? gradient_at(reference, node->source, n) :
 				      NULL;
 
 	if (node->has_bias)
@@ -338,7 +338,7 @@ static void backward_sample(struct reference *reference, int l, int n,
 {
 	const struct node *node = &reference->base.host.graph.nodes[l];
 	const real *dy = gradient_at(reference, l, n);
-	real *dx = node->wants_dx ? gradient_at(reference, node->source, n) :
+	real *dx = node->needs_dx ? gradient_at(reference, node->source, n) :
 				      NULL;
 
 	switch (node->layer->kind) {
@@ -353,7 +353,7 @@ static void backward_sample(struct reference *reference, int l, int n,
 	case LAYER_ADD:
 		for (size_t i = 0; dx && i < shape_size(node->out); i++)
 			dx[i] += dy[i];
-		dx = node->wants_other_dx ?
+		dx = node->needs_other_dx ?
 			     gradient_at(reference, node->other, n) : NULL;
 		for (size_t i = 0; dx && i < shape_size(node->out); i++)
 			dx[i] += dy[i];
@@ -379,7 +379,7 @@ static void batchnorm_backward(struct reference *reference, int l,
 			      reference->gradients[l] + at, part->count,
 			      shape_size(node->in), plane,
 			      dw + node->weight + c, dw + node->bias + c,
-			      node->wants_dx ?
+			      node->needs_dx ?
 				      reference->gradients[node->source] + at :
 				      NULL);
 	}
@@ -396,11 +396,11 @@ static void backward(struct reference *reference,
 		else
 			for (int n = 0; n < part->count; n++)
 				backward_sample(reference, l, n, part);
-		if (nodes[l].wants_dx)
+		if (nodes[l].needs_dx)
 			base_round_row(&reference->base, nodes[l].source,
 				       reference->gradients[nodes[l].source],
 				       part->count);
-		if (nodes[l].wants_other_dx)
+		if (nodes[l].needs_other_dx)
 			base_round_row(&reference->base, nodes[l].other,
 				       reference->gradients[nodes[l].other],
 				       part->count);

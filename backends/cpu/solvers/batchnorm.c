@@ -228,7 +228,7 @@ static void pass_to_other(const struct cpu_program *program,
 	if (norm->add == CPU_NO_ROW)
 		return;
 	node = cpu_node(program, norm->add);
-	if (!node->wants_other_dx)
+	if (!node->needs_other_dx)
 		return;
 	if (node->adds_other_dx)
 		program->kernels->elementwise->add_to(floats, out->gradient,
@@ -262,7 +262,7 @@ static void backward(struct cpu_program *program, struct cpu_step *step,
 			   norm->sums, norm->sums + norm->channels);
 	find_gradients(program, norm, (int)rows.count);
 	pass_to_other(program, norm, pass->count);
-	if (node->wants_dx)
+	if (node->needs_dx)
 		kernels->norm_backward(&rows, &map, step->in->out, relu && !y,
 				       dy, norm->terms,
 				       norm->terms + norm->channels,

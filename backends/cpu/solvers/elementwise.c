@@ -77,9 +77,9 @@ static void backward_add(struct cpu_program *program, struct cpu_step *step,
 	const size_t count = floats_of(step, pass);
 	const float *dy = step->out->gradient;
 
-	pass_on(program, count, dy, node->wants_dx, node->adds_dx,
+	pass_on(program, count, dy, node->needs_dx, node->adds_dx,
 		step->in->gradient);
-	pass_on(program, count, dy, node->wants_other_dx, node->adds_other_dx,
+	pass_on(program, count, dy, node->needs_other_dx, node->adds_other_dx,
 		add->other->gradient);
 }
 

@@ -76,7 +76,7 @@ static void round_factors(struct cpu_program *program,
 static enum igemm_dx dx_of(const struct cpu_program *program,
 			    const struct cpu_step *step, enum igemm_dx dx)
 {
-	return cpu_node(program, step->first)->wants_dx &&
+	return cpu_node(program, step->first)->needs_dx &&
 	       !program->host.base.options.infers ? dx : IGEMM_DX_NONE;
 }
 
@@ -484,7 +484,7 @@ static void backward(struct cpu_program *program, struct cpu_step *step,
 		&igemm->conv.forward, &batch, step->out->gradient,
 		g + igemm->weight, igemm_bias(program, igemm, g),
 		program->scratch);
-	if (node->wants_dx)
+	if (node->needs_dx)
 		backward_data(program, igemm, pass->count);
 }
 
@@ -522,7 +522,7 @@ void igemm_work(const struct cpu_program *program, const struct cpu_step *step,
 	work_name(program, step, "forward", &part);
 	parts[CPU_PART_FORWARD + step->index] = part;
 	work_name(program, step, "backward", &part);
-	if (node->wants_dx) {
+	if (node->needs_dx) {
 		part.dense *= 2;
 		part.done += count * back;
 		/* dx needs transposed weights. */

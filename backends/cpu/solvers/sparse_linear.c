@@ -247,7 +247,7 @@ static void backward(struct cpu_program *program, struct cpu_step *step,
 	const struct linear_step *linear = (struct linear_step *)step;
 	const struct node *node = cpu_node(program, step->first);
 	const struct linear_batch batch = batch_of(program, linear, pass);
-	float *dx = node->wants_dx ? step->in->gradient : NULL;
+	float *dx = node->needs_dx ? step->in->gradient : NULL;
 	const struct linear_flow flow = {
 		.out = step->out->out,
 		.dy = step->out->gradient,
@@ -420,7 +420,7 @@ static void work(const struct cpu_program *program,
 					CPU_GRADIENT_FACTORS &&
 				linear->factors;
 	/* For the weights, and for the input. */
-	const int ways = node->wants_dx && !is_factored ? 2 : 1;
+	const int ways = node->needs_dx && !is_factored ? 2 : 1;
 	struct profile_part part = {
 		.dense = count * work_of_node(node),
 		.done = forward_done(program, linear, &counts),
@@ -435,7 +435,7 @@ static void work(const struct cpu_program *program,
 	part.dense *= ways;
 	part.done = ways * counts.backward;
 	/* The gradient is stored, or all operands of an update move. */
-	part.bytes += WORK_FLOAT * ((node->wants_dx ? counts.inputs : 0) +
+	part.bytes += WORK_FLOAT * ((node->needs_dx ? counts.inputs : 0) +
 				    (is_factored ? 0 :
 				     at_once	 ? WORK_UPDATE - 2 :
 						   1) *

@@ -244,7 +244,7 @@ static void backward(struct cpu_program *program, struct cpu_step *step,
 	igemm_stop_gradient(&winograd->igemm, pass->count);
 	if (pass->count > node->broken)
 		backward_weights(program, winograd, pass->count - node->broken);
-	if (node->wants_dx)
+	if (node->needs_dx)
 		backward_data(program, winograd, pass->count);
 }
 

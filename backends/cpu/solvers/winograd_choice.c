@@ -105,7 +105,7 @@ int winograd_takes(const struct graph *graph, int first,
 		return plan_decline(why, "the image is one pixel");
 	if (is_faster_rounded(node, options))
 		return plan_decline(why, "few channels, faster in bf16");
-	if (winograd_folds(node) && node->wants_dx)
+	if (winograd_folds(node) && node->needs_dx)
 		return plan_decline(why, "a stride, and not the first layer");
 	if (!winograd_folds(node) && node->in.channels < CPU_LANES)
 		return plan_decline(why, "too few channels fill a vector");

@@ -155,10 +155,10 @@ int rounding_backward(struct opencl_program *program, struct pass *pass,
 
 	if (!is_on(program) || node->layer->kind == LAYER_LOSS)
 		return 0;
-	if (node->wants_dx &&
+	if (node->needs_dx &&
 	    add_row(program, pass, index, node->source, 1, 0, err))
 		return -1;
-	return node->wants_other_dx ?
+	return node->needs_other_dx ?
 		       add_row(program, pass, index, node->other, 1, 0, err) :
 		       0;
 }

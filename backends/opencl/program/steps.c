@@ -132,9 +132,9 @@ int step_has_loss(const struct opencl_program *program, int index)
 	       step_reader(program, index) == program->plan.count - 1;
 }
 
-int step_wants_dx(const struct opencl_program *program, int index)
+int step_needs_dx(const struct opencl_program *program, int index)
 {
-	return first_node(program, index)->wants_dx;
+	return first_node(program, index)->needs_dx;
 }
 
 /*
@@ -241,7 +241,7 @@ cl_mem step_input(const struct opencl_program *program,
 cl_mem step_dx(const struct opencl_program *program, const struct pass *pass,
 	       int index)
 {
-	return step_wants_dx(program, index) ?
+	return step_needs_dx(program, index) ?
 		       pass->steps[step_source(program, index)].gradient : NULL;
 }
 

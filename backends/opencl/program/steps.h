@@ -34,7 +34,7 @@ int step_is_led(const struct opencl_program *program, int index);
 /* Returns 1 if the step also computes the loss after it; 0 for STEP_IMAGES. */
 int step_has_loss(const struct opencl_program *program, int index);
 /* Returns 1 if the step must compute its input gradient. */
-int step_wants_dx(const struct opencl_program *program, int index);
+int step_needs_dx(const struct opencl_program *program, int index);
 
 /* Strides of an activation, in floats. */
 struct layout {

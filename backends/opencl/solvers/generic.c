@@ -130,8 +130,8 @@ int generic_build(struct opencl_program *program, int index,
 
 static int is_learnt(const struct node *node)
 {
-	return layer_has_parameters(node->layer) || node->wants_dx ||
-	       node->wants_other_dx;
+	return layer_has_parameters(node->layer) || node->needs_dx ||
+	       node->needs_other_dx;
 }
 
 int generic_allocate(struct opencl_program *program, struct pass *pass,

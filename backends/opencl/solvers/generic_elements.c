@@ -32,7 +32,7 @@ static int relu_backward(struct opencl_program *program, struct pass *pass,
 	const cl_int words[] = { (cl_int)size, g.y.sample, g.x.sample,
 				 g.node->adds_dx };
 
-	return g.node->wants_dx ?
+	return g.node->needs_dx ?
 		       generic_append(program, pass, &launch, memories,
 				      COUNT(memories), words, COUNT(words),
 				      err) : 0;
@@ -83,11 +83,11 @@ static int add_backward(struct opencl_program *program, struct pass *pass,
 	const struct generic g = generic_at(program, pass, index);
 	const struct value b = value_of(program, pass, g.node->other);
 
-	if (g.node->wants_dx &&
+	if (g.node->needs_dx &&
 	    add_passing(program, pass, index, g.y.gradient, g.y.sample,
 			g.x.gradient, g.x.sample, g.node->adds_dx, err))
 		return -1;
-	return g.node->wants_other_dx ?
+	return g.node->needs_other_dx ?
 		       add_passing(program, pass, index, g.y.gradient,
 				   g.y.sample, b.gradient, b.sample,
 				   g.node->adds_other_dx, err) : 0;
@@ -159,7 +159,7 @@ static int dropout_backward(struct opencl_program *program, struct pass *pass,
 {
 	const struct generic g = generic_at(program, pass, index);
 
-	if (!g.node->wants_dx)
+	if (!g.node->needs_dx)
 		return 0;
 	return (program->base.options.dropout ? add_dropping : add_passing)(
 		program, pass, index, g.y.gradient, g.y.sample, g.x.gradient,
@@ -221,7 +221,7 @@ static int maxpool_backward(struct opencl_program *program, struct pass *pass,
 	const cl_mem memories[] = { pass->steps[index].codes, g.y.gradient,
 				    g.x.gradient };
 
-	return g.node->wants_dx ?
+	return g.node->needs_dx ?
 		       add_pool(program, pass, index, "maxpool_backward",
 				shape_size(g.node->in), memories,
 				COUNT(memories), g.node->adds_dx, err) : 0;
@@ -252,7 +252,7 @@ static int avgpool_backward(struct opencl_program *program, struct pass *pass,
 	const struct generic g = generic_at(program, pass, index);
 	const cl_mem memories[] = { g.y.gradient, g.x.gradient };
 
-	return g.node->wants_dx ?
+	return g.node->needs_dx ?
 		       add_pool(program, pass, index, "avgpool_backward",
 				shape_size(g.node->in), memories,
 				COUNT(memories), g.node->adds_dx, err) : 0;

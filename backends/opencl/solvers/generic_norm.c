@@ -104,7 +104,7 @@ static int norm_backward(struct opencl_program *program, struct pass *pass,
 
 	if (add_weights(program, pass, index, err))
 		return -1;
-	return g.node->wants_dx ?
+	return g.node->needs_dx ?
 		       generic_append(program, pass, &launch, memories,
 				      COUNT(memories), words, COUNT(words),
 				      err) : 0;

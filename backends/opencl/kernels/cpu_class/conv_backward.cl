@@ -301,7 +301,7 @@ kernel ONE_ITEM void conv_backward(const int count,
 	for (size_t n = FIRST_OF(group); n < FIRST_OF(group + 1); n++) {
 		const size_t here = n * IN_PIXELS * IN_PADDED + first;
 
-		if (WANTS_DX)
+		if (NEEDS_DX)
 			tile_clear(IN_PIXELS, dx + here);
 		for (int i = 0; i < BANDS * OUT_CHANNELS; i++) {
 			const int o = i % OUT_CHANNELS;
@@ -326,7 +326,7 @@ kernel ONE_ITEM void conv_backward(const int count,
 				if (!first)
 					sums[SUM_BIAS + o] += bias;
 			}
-			if (WANTS_DX)
+			if (NEEDS_DX)
 				dx_add(listed, gradients, corners,
 				       transposed + weight, dx + here);
 		}

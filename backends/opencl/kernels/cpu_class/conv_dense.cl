@@ -210,7 +210,7 @@ kernel ONE_ITEM void conv_dense(const int count, global const float *restrict x,
 		for (int o = 0; n < count - BROKEN && o < OUT_PADDED;
 		     o += TILE_DENSE * WIDTH)
 			weights_add(x + n * IN_SAMPLE, dz + o, sums + o);
-		for (int i = 0; WANTS_DX && i < IN_HEIGHT * IN_PADDED;
+		for (int i = 0; NEEDS_DX && i < IN_HEIGHT * IN_PADDED;
 		     i += INPUT_VECTORS * WIDTH)
 			row_inputs(i / IN_PADDED, dz,
 				   transposed + i % IN_PADDED,

@@ -142,7 +142,7 @@ static inline void weights_tile(local float *space, int tile, int split,
 		sums[OUT_CHANNELS * FACTORS + row + mine] = bias.x + bias.y;
 }
 
-#if WANTS_DX
+#if NEEDS_DX
 /* to[k = (o, i, j)][q]: dz of the sums that pixels q of the input are in. */
 static inline void pixels_load(local float *to, global const float *dy,
 			       global const ushort *routes, int first,
@@ -188,7 +188,7 @@ static inline void transposed_load(local float *to,
 }
 #endif
 
-#if WANTS_DX && LEAD
+#if NEEDS_DX && LEAD
 /*
  * Instead of storing dx: through the lead's ReLU, and the sums of its tile
  * by the lead's weights and biases.
@@ -250,7 +250,7 @@ static inline void lead_tile(local float *space, const float *sum, int count,
 }
 #endif
 
-#if WANTS_DX
+#if NEEDS_DX
 /* Tile `group` of dx, COLUMNS pixels of IN_ROWS planes; none below 0. */
 static inline void input_tile(local float *space, int group, int count,
 			      global const float *x,
@@ -307,7 +307,7 @@ kernel GROUP void conv_backward(const int count,
 
 	weights_tile(space, group % WEIGHT_TILES, group / WEIGHT_TILES, count,
 		     x, parameters, routes, dy, sums + SUMS_AT);
-#if WANTS_DX
+#if NEEDS_DX
 	input_tile(space, group - WEIGHT_TILES * SPLITS, count, x, parameters,
 		   routes, dy, dx, sums + LEAD_SUMS_AT);
 #endif

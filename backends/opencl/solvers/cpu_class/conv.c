@@ -228,7 +228,7 @@ void conv_define(const struct opencl_program *program, int index, int planes,
 		{ "TILE_INPUTS", tiles.inputs },
 		{ "BAND", band_rows(program, index, tiles.inputs, planes) },
 		{ "GROUPS", GROUPS },
-		{ "WANTS_DX", step_wants_dx(program, index) },
+		{ "NEEDS_DX", step_needs_dx(program, index) },
 		{ "DENSE", conv_is_dense(program, index) },
 		{ "BROKEN", chain.broken },
 	};
@@ -301,7 +301,7 @@ static int training_allocate(struct opencl_program *program, struct pass *pass,
 		{ &memory->routes, codes && memory->output, out },
 		{ &memory->gradient, !step_is_led(program, index),
 		  out * sizeof(float) },
-		{ &memory->transposed, step_wants_dx(program, index),
+		{ &memory->transposed, step_needs_dx(program, index),
 		  (size_t)chain.main_out.channels * (size_t)(taps * ins) *
 			  sizeof(float) },
 		{ &memory->interleaved,
@@ -424,7 +424,7 @@ static int conv_add_dense(struct opencl_program *program, struct pass *pass,
 	const struct chain chain = chain_at(program, index);
 	const struct step_memory *memory = &pass->steps[index];
 	/* The weight gradient, and the input gradient. */
-	const int ways = 1 + step_wants_dx(program, index);
+	const int ways = 1 + step_needs_dx(program, index);
 	const double products = ways * step_products(program, index);
 	const struct launch dense = {
 		.name = "conv_dense",
@@ -483,7 +483,7 @@ static int listed_backward(struct opencl_program *program, struct pass *pass,
 			  conv_tiles(program, index, chain.pool_window,
 				     chain.out.width).inputs;
 	/* The weight gradient, and the input gradient. */
-	const int ways = 1 + step_wants_dx(program, index);
+	const int ways = 1 + step_needs_dx(program, index);
 	const struct launch interleave = { .name = "conv_interleave",
 				       .items = { chain.in.height, 0, 1 },
 				       .samples = 1,

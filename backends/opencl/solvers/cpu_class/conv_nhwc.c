@@ -136,7 +136,7 @@ static struct generic_room last_room(const struct opencl_program *program,
 			    (size_t)(s.stride * s.stride);
 
 	room.packed = packed_size(program, &s, 0);
-	if (node->wants_dx && back > room.packed)
+	if (node->needs_dx && back > room.packed)
 		room.packed = back;
 	/* Beyond the last pixel a tile is read whole. */
 	room.x = (size_t)samples * (size_t)copies.x.sample + (size_t)tile.wide;
@@ -353,7 +353,7 @@ static int last_backward(struct opencl_program *program, struct pass *pass,
 	    add_unpack(program, pass, index, &s, err) ||
 	    add_bias(program, pass, index, err))
 		return -1;
-	return g.node->wants_dx &&
+	return g.node->needs_dx &&
 	       (add_pack(program, pass, index, &s, 1, err) ||
 		add_multiply(program, pass, index, &s, 1, err)) ? -1 : 0;
 }

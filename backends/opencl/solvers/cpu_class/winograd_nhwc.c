@@ -160,7 +160,7 @@ static int tiles_take(const struct graph *graph, int first,
 		return plan_decline(why, "the window is not 3x3 to 5x5");
 	if (t.channels % width || t.out.channels % width)
 		return plan_decline(why, "channels are not whole vectors");
-	if (t.stride != 1 && node->wants_dx)
+	if (t.stride != 1 && node->needs_dx)
 		return plan_decline(why, "a stride, and not the first layer");
 	if (!is_cheaper(node, &t, options->batch))
 		return plan_decline(why, "no fewer multiplications");
@@ -499,7 +499,7 @@ static int tiles_backward(struct opencl_program *program, struct pass *pass,
 	    add_unpack(program, pass, index, &t, err) ||
 	    add_bias(program, pass, index, err))
 		return -1;
-	return g.node->wants_dx ?
+	return g.node->needs_dx ?
 		       add_way(program, pass, index, &t, &back, 1, err) : 0;
 }
 

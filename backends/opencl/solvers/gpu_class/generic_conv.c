@@ -90,7 +90,7 @@ static struct generic_room conv_room(const struct opencl_program *program,
 	const struct sides sides = sides_of(node);
 	const size_t y = floats_of(depths_forward(program, &sides, samples),
 				   samples, sides.out);
-	const size_t dx = !node->wants_dx ? 0 :
+	const size_t dx = !node->needs_dx ? 0 :
 			  floats_of(depths_back(program, &sides, samples),
 				    samples, sides.in);
 	const size_t dw = split.parts > 1 ? (size_t)split.parts *
@@ -278,7 +278,7 @@ static int conv_backward(struct opencl_program *program, struct pass *pass,
 
 	if (add_weights(program, pass, index, err))
 		return -1;
-	return node->wants_dx ? add_dx(program, pass, index, err) : 0;
+	return node->needs_dx ? add_dx(program, pass, index, err) : 0;
 }
 
 const struct opencl_solver generic_conv = {

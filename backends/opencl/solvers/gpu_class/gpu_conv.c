@@ -111,7 +111,7 @@ static int conv_build_step(struct opencl_program *program, int index,
 		{ "SPLITS", parts_of(batch_most(program),
 				     gpu_split_samples(program)) },
 		{ "SPLIT_SAMPLES", gpu_split_samples(program) },
-		{ "WANTS_DX", step_wants_dx(program, index) },
+		{ "NEEDS_DX", step_needs_dx(program, index) },
 		{ "SUMS_AT", gpu_parts_at(program, index) },
 		{ "MOST_ACROSS", 16 },
 		{ "LEAD", leads },
@@ -201,7 +201,7 @@ static int conv_backward_step(struct opencl_program *program, struct pass *pass,
 	const struct chain chain = chain_at(program, index);
 	const struct step_memory *memory = &pass->steps[index];
 	const int columns = gpu_conv_columns(program, index);
-	const int wants_dx = step_wants_dx(program, index);
+	const int needs_dx = step_needs_dx(program, index);
 	const int taps = chain.window * chain.window;
 	const int splits = parts_of(pass->most, gpu_split_samples(program));
 	const int weight_tiles =
@@ -213,11 +213,11 @@ static int conv_backward_step(struct opencl_program *program, struct pass *pass,
 			 columns) *
 		parts_of(chain.in.channels, in_rows(program, index));
 	const double products =
-		(1 + wants_dx) * step_products(program, index) +
+		(1 + needs_dx) * step_products(program, index) +
 		lead_products(program, index);
 	struct launch backward =
 		gpu_launch(program, "conv_backward", index,
-			splits * weight_tiles + wants_dx * input_tiles);
+			splits * weight_tiles + needs_dx * input_tiles);
 	const cl_mem memories[] = {
 		conv_input(program, pass, index),
 		program->vectors[VECTOR_PARAMETERS], memory->routes,

@@ -184,7 +184,7 @@ static int backward_tiles(const struct opencl_program *program, int index)
 		tiles += parts_of(outputs, columns) *
 			 parts_of(step_at(program, index + 1)->out.channels,
 				  rows);
-	if (step_wants_dx(program, index))
+	if (step_needs_dx(program, index))
 		tiles += across * parts_of(batch_most(program), rows);
 	return tiles;
 }
@@ -207,7 +207,7 @@ static int linear_backward_step(struct opencl_program *program,
 
 	if (is_tail(program, index))
 		return 0;
-	backward.work.dense = (1 + step_wants_dx(program, index)) *
+	backward.work.dense = (1 + step_needs_dx(program, index)) *
 				      step_products(program, index) +
 			      (is_head ? step_products(program, index + 1) : 0);
 	backward.work.done = backward.work.dense;
