@@ -28,7 +28,7 @@ struct cpu_program {
 	struct cpu_value images, values[MODEL_MAX_LAYERS]; /* outputs of rows */
 	/* The images in the common layout, if a step needs that. */
 	struct cpu_value common_images;
-	int wants_common;
+	int needs_common;
 	char *memory;	   /* of values that are not lent */
 	float *logits;	   /* of a sample, in the contract's order */
 	void *scratch;	   /* of the largest step */

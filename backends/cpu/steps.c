@@ -19,7 +19,7 @@ struct cpu_value *cpu_common_value(struct cpu_program *program, int row)
 
 	if (cpu_is_common(value))
 		return value;
-	program->wants_common = 1;
+	program->needs_common = 1;
 	return &program->common_images;
 }
 
@@ -213,7 +213,7 @@ double cpu_array_bytes(const struct cpu_program *program)
 			program->host.base.options.batch);
 	return (double)(lifetimes.bytes + scratch_bytes(program) +
 			own_bytes(program) +
-			(program->wants_common ?
+			(program->needs_common ?
 				 common_images_bytes(program) : 0) +
 			(program->storage.images ?
 				 rounded_images_bytes(program) : 0));
@@ -223,9 +223,9 @@ static int allocate_common_images(struct cpu_program *program)
 {
 	struct cpu_value *images = &program->common_images;
 
-	if (program->wants_common)
+	if (program->needs_common)
 		images->out = host_allocate(common_images_bytes(program));
-	return program->wants_common && !images->out;
+	return program->needs_common && !images->out;
 }
 
 static int allocate_rounded(struct cpu_program *program)
@@ -371,7 +371,7 @@ void cpu_forward(struct cpu_program *program, const struct cpu_pass *pass)
 	refresh(program, pass->training);
 	program_end_part(base, CPU_PART_WEIGHTS);
 	bring_images(program, pass);
-	if (program->wants_common)
+	if (program->needs_common)
 		cpu_value_copy(&program->images, program->images.out,
 			       pass->count, &program->common_images,
 			       program->common_images.out);
