@@ -35,7 +35,7 @@ static int choose(struct check *check, const struct judged *rows,
 
 static int is_flagged(const struct judged *row)
 {
-	return !row->settled && gate_wants_confirmation(&row->gate);
+	return !row->settled && gate_needs_confirmation(&row->gate);
 }
 
 static int is_noisy(const struct judged *row)

@@ -55,7 +55,7 @@ static int control_flagged(const struct gate_stage *control)
 	return control->slower || control->faster;
 }
 
-int gate_wants_confirmation(const struct gate_row *row)
+int gate_needs_confirmation(const struct gate_row *row)
 {
 	return row->screen.slower && row->screen.pairs >= row->rule.fewest &&
 	       !control_flagged(&row->control);
@@ -183,7 +183,7 @@ static int count_below(const struct gate_row *rows, int count, double p)
 	int below = 0, i;
 
 	for (i = 0; i < count; i++)
-		below += gate_wants_confirmation(&rows[i]) &&
+		below += gate_needs_confirmation(&rows[i]) &&
 			 confirmed_p(&rows[i]) < p;
 	return below;
 }
@@ -201,7 +201,7 @@ static int holm_accepts(const struct gate_row *rows, int count, double p)
 
 	for (i = 0; i < count; i++) {
 		each = confirmed_p(&rows[i]);
-		if (gate_wants_confirmation(&rows[i]) && each <= p &&
+		if (gate_needs_confirmation(&rows[i]) && each <= p &&
 		    each * (family - count_below(rows, count, each)) >
 			    rows[i].rule.alpha)
 			return 0;

@@ -62,7 +62,7 @@ int gate_measure(struct gate_stage *stage, const struct gate_rule *rule,
 
 /* Returns 1 if the row needs the second stage: flagged by the screen, and not
  * yet inconclusive. */
-int gate_wants_confirmation(const struct gate_row *row);
+int gate_needs_confirmation(const struct gate_row *row);
 
 /*
  * Sets the verdicts of all rows of a check. Rows that need confirmation are

@@ -144,7 +144,7 @@ static int measure(struct resample *resample,
 	     gate_measure(&row->control, &row->rule, window.control,
 			  window.control_count, err)))
 		return -1;
-	if (!gate_wants_confirmation(row))
+	if (!gate_needs_confirmation(row))
 		return 0;
 	cut_window(resample, target, start + distance, &window);
 	if (resample->settings.pairs &&

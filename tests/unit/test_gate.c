@@ -85,7 +85,7 @@ static void spikes(void **state)
 	logs[17] = -log(2);
 	measure(&row.screen, &row.rule, logs, PAIRS);
 	assert_true(fabs(row.screen.ratio - 1) < .01);
-	assert_int_equal(gate_wants_confirmation(&row), 0);
+	assert_int_equal(gate_needs_confirmation(&row), 0);
 	expect(&row, GATE_OK, "");
 }
 
@@ -129,7 +129,7 @@ static void confirmed(void **state)
 	struct gate_row row = row_of(stage_of(6, 2), stage_of(6, 2));
 
 	(void)state;
-	assert_int_equal(gate_wants_confirmation(&row), 1);
+	assert_int_equal(gate_needs_confirmation(&row), 1);
 	expect(&row, GATE_REGRESSION, "");
 }
 
@@ -176,12 +176,12 @@ static void too_few(void **state)
 	shift(logs, 6, .1);
 	measure(&row.screen, &row.rule, logs, 11);
 	assert_int_equal(row.screen.slower, 1);
-	assert_int_equal(gate_wants_confirmation(&row), 0);
+	assert_int_equal(gate_needs_confirmation(&row), 0);
 	row.confirm = stage_of(6, .1);
 	expect(&row, GATE_INCONCLUSIVE,
 	       "11 pairs of the screen, 12 are needed: use more blocks");
 	measure(&row.screen, &row.rule, logs, 12);
-	assert_int_equal(gate_wants_confirmation(&row), 1);
+	assert_int_equal(gate_needs_confirmation(&row), 1);
 	expect(&row, GATE_REGRESSION, "");
 	measure(&row.confirm, &row.rule, logs, 11);
 	expect(&row, GATE_INCONCLUSIVE, "11 pairs of the confirmation");
@@ -206,7 +206,7 @@ static void control(void **state)
 	for (int i = 0; i < 2; i++) {
 		row = row_of(stage_of(6, 2), stage_of(6, 2));
 		row.control = stage_of(off[i], 2);
-		assert_int_equal(gate_wants_confirmation(&row), 0);
+		assert_int_equal(gate_needs_confirmation(&row), 0);
 		expect(&row, GATE_INCONCLUSIVE, i ?
 		       "the base differs from itself by -6.0 %" :
 		       "the base differs from itself by +6.0 %");
@@ -219,7 +219,7 @@ static void control(void **state)
 	row.control = row.control_confirm = stage_of(1, 2);
 	expect(&row, GATE_REGRESSION, "");
 	row.control_confirm = stage_of(-6, 2);
-	assert_int_equal(gate_wants_confirmation(&row), 1);
+	assert_int_equal(gate_needs_confirmation(&row), 1);
 	expect(&row, GATE_INCONCLUSIVE, "the base differs from itself by "
 	       "-6.0 % in the confirmation");
 	row.confirm = stage_of(0, 2);
@@ -231,7 +231,7 @@ static void faster(void **state)
 	struct gate_row row = row_of(stage_of(-6, 2), nothing);
 
 	(void)state;
-	assert_int_equal(gate_wants_confirmation(&row), 0);
+	assert_int_equal(gate_needs_confirmation(&row), 0);
 	expect(&row, GATE_FASTER, "");
 }
 

@@ -79,8 +79,8 @@ static void both_stages_make_a_regression(void **state)
 	add_stage("cpu-1", CHECK_SCREEN, 1.08);
 	add_stage("cpu-8", CHECK_SCREEN, 1);
 	rows = judge("cpu-1", "cpu-8");
-	assert_true(gate_wants_confirmation(&rows[0].gate));
-	assert_false(gate_wants_confirmation(&rows[1].gate));
+	assert_true(gate_needs_confirmation(&rows[0].gate));
+	assert_false(gate_needs_confirmation(&rows[1].gate));
 	add_stage("cpu-1", CHECK_CONFIRM, 1.08);
 	rows = judge("cpu-1", "cpu-8");
 	expect(&rows[0], GATE_REGRESSION, "");
@@ -136,7 +136,7 @@ static void the_control_counts_in_both_stages(void **state)
 			    (1 + .3 * (double)(block % 7)) *
 				    (stage == CHECK_CONFIRM ? 1.08 : 1.001));
 	rows = judge("cpu-1", "cpu-8");
-	assert_true(gate_wants_confirmation(&rows[0].gate));
+	assert_true(gate_needs_confirmation(&rows[0].gate));
 	expect(&rows[0], GATE_INCONCLUSIVE,
 	       "differs from itself by +8.0 % in the confirmation");
 }

@@ -199,7 +199,7 @@ static void story_ends_as_expected(void **state)
 	assert_non_null(campaign.observations);
 	add_stage(&campaign, story, CHECK_SCREEN);
 	judge(&row, &campaign);
-	if (gate_wants_confirmation(&row.gate)) {
+	if (gate_needs_confirmation(&row.gate)) {
 		add_stage(&campaign, story, CHECK_CONFIRM);
 		judge(&row, &campaign);
 	}
