@@ -57,8 +57,8 @@ struct cpu_program {
 /* Returns 1 if factors are rounded to bf16 and the kernels have AMX's tiles. */
 int cpu_multiplies_tiles(const struct cpu_program *program);
 /* Records in struct program how the step that begins at row rounds. */
-void cpu_tell_rounding(struct cpu_program *program, int row,
-		       enum rounds rounding);
+void cpu_set_rounding(struct cpu_program *program, int row,
+		      enum rounds rounding);
 /* Returns the bf16 kernels that take factors rounded in advance, as weights and
  * values are in inference; else NULL. */
 const struct igemm_kernels *cpu_packed_products(

@@ -57,8 +57,8 @@ const struct igemm_kernels *cpu_packed_products(
 			       bf16 && bf16->pack ? bf16 : NULL;
 }
 
-void cpu_tell_rounding(struct cpu_program *program, int row,
-		       enum rounds rounding)
+void cpu_set_rounding(struct cpu_program *program, int row,
+		      enum rounds rounding)
 {
 	program->rounds[row] = (unsigned char)rounding;
 	program->host.base.rounds = program->rounds;

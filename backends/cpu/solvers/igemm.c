@@ -70,7 +70,7 @@ static void round_factors(struct cpu_program *program,
 		igemm->step.can_round = 1;
 		igemm->step.in->rounding += !igemm->conv.joined;
 	}
-	cpu_tell_rounding(program, igemm->step.first, ROUNDS_FACTORS);
+	cpu_set_rounding(program, igemm->step.first, ROUNDS_FACTORS);
 }
 
 static enum igemm_dx dx_of(const struct cpu_program *program,

@@ -74,8 +74,8 @@ static int lay_out(struct cpu_program *program, struct cpu_step *step)
 		    &linear->shape, program->host.base.options.batch, 0)) {
 		program->rounds_forward = 1;
 		if (program->host.base.options.infers)
-			cpu_tell_rounding(program, step->first,
-					  ROUNDS_FACTORS);
+			cpu_set_rounding(program, step->first,
+					 ROUNDS_FACTORS);
 	}
 	step->scratch = program->kernels->linear->scratch(
 		&linear->shape, program->host.base.options.batch);

@@ -113,7 +113,7 @@ static int lay_out(struct cpu_program *program, struct cpu_step *step)
 	};
 	/* The first convolution's products are of fp32. */
 	if (shape->bf16)
-		cpu_tell_rounding(program, MAIN, ROUNDS_FACTORS);
+		cpu_set_rounding(program, MAIN, ROUNDS_FACTORS);
 	stem->group = stem_group(shape, stem->kernels->lanes);
 	stem->pixel_order = malloc((size_t)stem_plane(shape) *
 				   sizeof(*stem->pixel_order));

@@ -99,7 +99,7 @@ static int lay_out_own(struct cpu_program *program,
 				    rounds_points(program, node));
 	if (winograd->forward.rounds) {
 		step->own += winograd_packed_bytes(&winograd->forward);
-		cpu_tell_rounding(program, step->first, ROUNDS_POINTS);
+		cpu_set_rounding(program, step->first, ROUNDS_POINTS);
 	}
 	winograd->back = pass_of(planes_of(step->out), node->out.channels,
 				 step->in, window, window - 1 - pad, samples,
