@@ -112,8 +112,8 @@ struct igemm_end {
 	uint16_t *rounded;
 };
 
-static inline void igemm_tell(const struct igemm_end *end, const float *out,
-			      int rows)
+static inline void igemm_report(const struct igemm_end *end, const float *out,
+				int rows)
 {
 	if (end->wrote)
 		end->wrote(end->to, out, rows);

@@ -323,7 +323,7 @@ static void multiply(const struct igemm *igemm,
 		VEC_NAME(igemm_fill_chunk)(igemm, batch, out, first,
 					    (int)rows_of_chunk(rows), &chunk);
 		multiply_chunk(&part, packed->weights);
-		igemm_tell(end, chunk.out[0], chunk.count);
+		igemm_report(end, chunk.out[0], chunk.count);
 	}
 	amx_end();
 }

@@ -340,7 +340,7 @@ static void multiply_chunk(struct bf16_job *job, const uint32_t *weights)
 		job->weights += values_of(igemm) / 2 *
 				(size_t)igemm_width(igemm, job->first);
 	}
-	igemm_tell(job->end, job->out + job->rows->out[0], job->rows->count);
+	igemm_report(job->end, job->out + job->rows->out[0], job->rows->count);
 }
 
 static void multiply_packed(const struct igemm *igemm,

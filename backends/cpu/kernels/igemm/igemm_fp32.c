@@ -237,7 +237,7 @@ static void multiply(const struct igemm *igemm,
 		for (int o = 0; o < igemm->outputs; o += IGEMM_BLOCK)
 			multiply_block(igemm, &chunk,
 				       weights + each * (size_t)o, end, o);
-		igemm_tell(end, chunk.out[0], chunk.count);
+		igemm_report(end, chunk.out[0], chunk.count);
 	}
 }
 
