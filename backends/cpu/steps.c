@@ -411,7 +411,7 @@ static void end_gradient(struct cpu_program *program,
 
 /* Reports that gradients from some place on are complete: those places follow
  * all parameters of steps before s. */
-static void tell_complete(const struct cpu_program *program, int s)
+static void report_complete(const struct cpu_program *program, int s)
 {
 	struct gradient_watcher *watcher = program->host.base.watcher;
 	const size_t reduced = program->host.base.reduced;
@@ -449,7 +449,7 @@ void cpu_backward(struct cpu_program *program, const struct cpu_pass *pass)
 			round_gradient(program, node->other, pass->count);
 		program_end_part(&program->host.base,
 				 cpu_part_backward(s, CPU_BACKWARD_ALL));
-		tell_complete(program, s);
+		report_complete(program, s);
 	}
 	if (precision_rounds(program->storage.precision))
 		end_gradient(program, pass->batch);
