@@ -42,9 +42,9 @@ static int side_load(struct campaign_side *side, const char *path,
 	return 0;
 }
 
-/* The labels may be equal or empty. */
-static void tell_apart(struct campaign_side sides[SIDES],
-		       const struct options *options)
+/* Names the sides by their paths if their labels are equal. */
+static void name_by_path(struct campaign_side sides[SIDES],
+			 const struct options *options)
 {
 	int i, same = strcmp(sides[0].name, sides[1].name) == 0;
 
@@ -201,7 +201,7 @@ int compare_command(const struct options *options, FILE *out, FILE *log,
 	for (i = 0; i < SIDES && !failed; i++)
 		failed = side_load(&sides[i], options->arguments[i], options,
 				   log, err);
-	tell_apart(sides, options);
+	name_by_path(sides, options);
 	if (!failed)
 		failed = compare_build(&comparison, &sides[0].results,
 				       sides[0].name, &sides[1].results,

@@ -61,11 +61,11 @@ static void forward_add(struct cpu_program *program, struct cpu_step *step,
 
 /* Passes the gradient or the value on, unless it is there already. */
 static void pass_on(const struct cpu_program *program, size_t count,
-		    const float *dy, int wants, int adds, float *dx)
+		    const float *dy, int needed, int adds, float *dx)
 {
-	if (wants && adds)
+	if (needed && adds)
 		program->kernels->elementwise->add_to(count, dy, dx);
-	else if (wants && dx != dy)
+	else if (needed && dx != dy)
 		memcpy(dx, dy, count * sizeof(*dx));
 }
 
