@@ -76,10 +76,11 @@ struct cpu_factors {
 	void *scratch;
 };
 
-/* Lets cores update the layer together and sets linear->joint, if that fits;
+/* Lets cores update the layer together and sets linear->factors, if that fits;
  * otherwise does nothing. Returns 0, or -1 without memory. */
 int cpu_factors_add(struct cpu_program *program, struct linear_step *linear);
-void cpu_factors_close(struct cpu_program *program); /* joint may be NULL */
+/* program->factors may be NULL. */
+void cpu_factors_close(struct cpu_program *program);
 /* Places the layers' weights from at on; returns the place after them. */
 size_t cpu_factors_place(struct cpu_program *program, size_t at);
 /*
