@@ -25,51 +25,6 @@ static inline void compare_vector(struct pair *pair, const char *what,
 	free(right);
 }
 
-/* The masks of models/random.h, at the samples' places in the whole. */
-static inline void compare_masks(struct subject *subject,
-				 const struct batch *batch)
-{
-	const struct program *program = subject->program;
-	const struct model *model = program->model;
-
-	for (int l = 0; l < model->layer_count; l++) {
-		const size_t each = layer_choices(model, l);
-		uint8_t *taken, *keep = allocate(each);
-
-		if (layer_drops(&model->layers[l])) {
-			taken = subject_decisions(subject, l);
-			memset(keep, 1, each);
-			for (int i = 0; i < batch->count; i++) {
-				if (program->options.dropout)
-					dropout_choices(
-						SEED, batch->step,
-						(uint32_t)(batch->place +
-							   batch->stride * i),
-						(uint32_t)l,
-						model->layers[l].drop,
-						(int)each, keep);
-				assert_memory_equal(taken + (size_t)i * each,
-						    keep, each);
-			}
-			free(taken);
-		}
-		free(keep);
-	}
-}
-
-static inline void compare_regrets(struct pair *pair)
-{
-	const struct model *model = pair->right.program->model;
-
-	for (int l = 0; l < model->layer_count; l++) {
-		const double regret = program_regret(pair->right.program, l);
-
-		if (!(regret <= NEAR))
-			fail_msg("a decision of layer %d is wrong by %.2e", l,
-				 regret);
-	}
-}
-
 static inline void start_alike(struct pair *pair)
 {
 	copy_vector(pair, VECTOR_PARAMETERS);
@@ -83,13 +38,13 @@ static inline void compare_scores(struct pair *pair, const struct batch *batch,
 {
 	struct score right;
 
-	compare_masks(&pair->tried, batch);
+	assert_masks(&pair->tried, batch);
 	subject_follow(&pair->right, &pair->tried);
 	right = subject_gradient(&pair->right, batch);
 	assert_int_equal(tried->count, batch->count);
 	assert_int_equal(tried->correct, right.correct);
 	assert_close("the loss", tried->loss, right.loss, NEAR * right.loss);
-	compare_regrets(pair);
+	assert_regrets(&pair->right, NEAR);
 }
 
 /* After the update of one, and before that of the reference. */

@@ -196,6 +196,52 @@ static inline void subject_follow(struct subject *reference,
 	}
 }
 
+/* Masks are those of models/random.h, at the samples' places in the whole. */
+static inline void assert_masks(struct subject *subject,
+				const struct batch *batch)
+{
+	const struct program_options *options = &subject->program->options;
+	const struct model *model = subject->program->model;
+
+	for (int l = 0; l < model->layer_count; l++) {
+		const size_t each = layer_choices(model, l);
+		uint8_t *taken, *keep;
+
+		if (!layer_drops(&model->layers[l]))
+			continue;
+		taken = subject_decisions(subject, l);
+		keep = allocate(each);
+		memset(keep, 1, each);
+		for (int i = 0; i < batch->count; i++) {
+			if (options->dropout)
+				dropout_choices(options->seed, batch->step,
+						(uint32_t)(batch->place +
+							   batch->stride * i),
+						(uint32_t)l,
+						model->layers[l].drop,
+						(int)each, keep);
+			assert_memory_equal(taken + (size_t)i * each, keep,
+					    each);
+		}
+		free(taken);
+		free(keep);
+	}
+}
+
+/* No decision that was imposed on the reference is wrong by more than bound. */
+static inline void assert_regrets(struct subject *reference, double bound)
+{
+	const struct model *model = reference->program->model;
+
+	for (int l = 0; l < model->layer_count; l++) {
+		const double regret = program_regret(reference->program, l);
+
+		if (!(regret <= bound))
+			fail_msg("%s: a decision of layer %d is wrong by %.2e",
+				 model->name, l, regret);
+	}
+}
+
 static inline double largest_of(const float *values, size_t count)
 {
 	double most = 0;
@@ -205,7 +251,7 @@ static inline double largest_of(const float *values, size_t count)
 	return most;
 }
 
-/* Largest |a - b| over scale, unless that is 0; NAN where one is not finite. */
+/* Largest |a - b| over scale; 0 if all are equal, NAN if one is not finite. */
 static inline double error_by(double scale, const float *a, const float *b,
 			      size_t count)
 {
@@ -218,7 +264,7 @@ static inline double error_by(double scale, const float *a, const float *b,
 			return NAN;
 		most = fmax(most, difference);
 	}
-	return scale > 0 ? most / scale : most;
+	return most > 0 ? most / scale : 0;
 }
 
 /* By the largest |b|. */

@@ -116,7 +116,7 @@ static void long_tests_are_sliced(void **state)
 						 .algorithm = algorithm };
 	struct batch batch = { .count = COUNT, .stride = 1 };
 	struct score whole = { 0 }, pieces = { 0 };
-	float *images = allocate(COUNT * size, sizeof(float));
+	float *images = allocate(COUNT * size * sizeof(float));
 	uint16_t labels[COUNT];
 	struct program *program;
 	uint32_t seed = 3;

@@ -99,7 +99,7 @@ static void a_test_has_room_for_parts(void **state)
 	const struct program_options options = { .batch = 2048,
 						 .test_batch = 1 };
 	enum { SIZE = 2048 * 2 * 2 };
-	float *images = allocate(SIZE, sizeof(float));
+	float *images = allocate(SIZE * sizeof(float));
 	const uint16_t labels[] = { 5 };
 	const struct batch batch = { .images = images, .labels = labels,
 				     .count = 1, .global_count = 1,
@@ -111,7 +111,7 @@ static void a_test_has_room_for_parts(void **state)
 	(void)state;
 	for (int i = 0; i < SIZE; i++)
 		images[i] = random_float(&seed);
-	parameters = allocate(model_parameter_count(&model), sizeof(float));
+	parameters = allocate(model_parameter_count(&model) * sizeof(float));
 	model_init(&model, 1, parameters);
 	evaluate_once(device, &model, &options, parameters, &batch, &found);
 	evaluate_once(reference_device, &model, &options, parameters, &batch,
@@ -130,7 +130,7 @@ static void long_batches_are_split(void **state)
 	const struct program_options options = { .batch = COUNT,
 						 .test_batch = 1 };
 	struct batch batch = { .global_count = COUNT, .stride = 1 };
-	float *images = allocate(COUNT * size, sizeof(float));
+	float *images = allocate(COUNT * size * sizeof(float));
 	float *whole, *piece, *sum, largest = 0;
 	uint16_t labels[COUNT];
 	struct program *program;
@@ -140,9 +140,9 @@ static void long_batches_are_split(void **state)
 	(void)state;
 	check(program_compile(device, model, &options, &program, &err));
 	count = program->parameters;
-	whole = allocate(count, sizeof(float));
-	piece = allocate(count, sizeof(float));
-	sum = allocate(count, sizeof(float));
+	whole = allocate(count * sizeof(float));
+	piece = allocate(count * sizeof(float));
+	sum = allocate(count * sizeof(float));
 	model_init(model, 1, whole);
 	check(program_store(program, VECTOR_PARAMETERS, whole, &err));
 	for (size_t i = 0; i < COUNT * size; i++)

@@ -86,7 +86,7 @@ static struct program *make_program(const struct loader_plan *plan)
 		.seed = SEED,
 		.dropout = 1,
 	};
-	float *parameters = allocate(model_parameter_count(&model),
+	float *parameters = allocate(model_parameter_count(&model) *
 				     sizeof(float));
 	struct program *program;
 
@@ -143,8 +143,8 @@ static void expect_same_gradient(struct streams *streams,
 				 const struct batch *brought)
 {
 	const size_t count = streams->resident->parameters;
-	float *found = allocate(count, sizeof(float));
-	float *expected = allocate(count, sizeof(float));
+	float *found = allocate(count * sizeof(float));
+	float *expected = allocate(count * sizeof(float));
 	struct score a, b;
 
 	check(program_gradient(streams->resident, resident, &err));

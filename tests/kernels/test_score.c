@@ -22,7 +22,7 @@ static void problem_open(struct problem *problem, int batch, int ahead)
 						 .ahead = ahead,
 						 .seed = SEED,
 						 .dropout = 1 };
-	float *parameters = allocate(model_parameter_count(model),
+	float *parameters = allocate(model_parameter_count(model) *
 				     sizeof(float));
 	uint32_t seed = 7;
 
@@ -32,7 +32,7 @@ static void problem_open(struct problem *problem, int batch, int ahead)
 	check(program_store(problem->program, VECTOR_PARAMETERS, parameters,
 			    &err));
 	free(parameters);
-	problem->images = allocate((size_t)batch * size, sizeof(float));
+	problem->images = allocate((size_t)batch * size * sizeof(float));
 	for (size_t i = 0; i < (size_t)batch * size; i++)
 		problem->images[i] = random_float(&seed);
 	for (int i = 0; i < batch; i++)
@@ -118,8 +118,8 @@ static void many_steps_are_finished_at_once(void **state)
 	}
 	check(program_scores(ahead.program, scores, 0, &err));
 	bytes = waited.program->parameters * sizeof(float);
-	found = allocate(1, bytes);
-	expected = allocate(1, bytes);
+	found = allocate(bytes);
+	expected = allocate(bytes);
 	check(program_load(ahead.program, VECTOR_PARAMETERS, found, &err));
 	check(program_load(waited.program, VECTOR_PARAMETERS, expected, &err));
 	assert_memory_equal(found, expected, bytes);
