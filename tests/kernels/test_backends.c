@@ -315,8 +315,6 @@ int main(void)
 	static const struct check checks[] = {
 		{ "tiny steps", tiny_steps_are_right, 0 },
 		{ "odd steps", odd_steps_are_right, 0 },
-		{ "mnist steps", mnist_steps_are_right, 1 },
-		{ "mnist-example steps", mnist_example_steps_are_right, 1 },
 		{ "linear steps first", linear_layers_may_come_first, 0 },
 		{ "no dropout", nothing_is_dropped_when_told_so, 0 },
 		{ "evaluations", evaluations_are_right, 0 },
@@ -327,6 +325,10 @@ int main(void)
 					     1 };
 	static const struct check packed = {
 		"packed weights", packed_weights_are_estimated, 1
+	};
+	static const struct check mnist[] = {
+		{ "mnist steps", mnist_steps_are_right, 1 },
+		{ "mnist-example steps", mnist_example_steps_are_right, 1 },
 	};
 	static const struct check padding = { "huge padding",
 					      padding_has_no_places, 0 };
@@ -340,6 +342,7 @@ int main(void)
 	return failed +
 	       run_variants("backends", checks,
 			    sizeof(checks) / sizeof(checks[0])) +
+	       run_some_variants("backends, mnist", mnist, 2, is_tried) +
 	       run_some_variants("backends, padding", &padding, 1,
 				 reads_planes);
 }

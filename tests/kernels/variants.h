@@ -100,6 +100,12 @@ struct check {
 
 #define MOST_CHECKS 16
 
+/* The reference, compared with itself, is always right. */
+static inline int is_tried(const struct variant *variant)
+{
+	return !backend_find(variant->backend)->is_reference;
+}
+
 /* Of those variants only that are wanted; NULL: of all. */
 static inline int run_some_variants(const char *group,
 				    const struct check *checks,
