@@ -42,6 +42,13 @@ opencl_setup() {
 		--synthetic-test 40 --warmup 1 --epochs 2 -q)
 }
 
+# Has PoCL compile kernels without optimizing them, in less than half the time, for
+# cases about everything except the kernels' numbers and speed.
+compiles_plainly() {
+	[ -n "${CHECK_FULL:-}" ] ||
+		export POCL_EXTRA_BUILD_FLAGS=-cl-opt-disable
+}
+
 # Whether the driver is PoCL, whose devices POCL_DEVICES chooses.
 is_pocl() {
 	[ -z "${TEST_OPENCL:-}" ]

@@ -13,12 +13,11 @@ is_pocl() {
 	"$BENCH" devices | grep -q PoCL
 }
 
-# For cases that compile kernels again, in a cache of their own: by a compiler
-# that does not optimize them it takes half as long.
+# For cases that compile kernels again, in a cache of their own.
 compiles_cold() {
 	is_pocl || skip "no PoCL"
 	unset POCL_CACHE_DIR
-	export POCL_EXTRA_BUILD_FLAGS=-cl-opt-disable
+	compiles_plainly
 }
 
 # breaks FUNCTION:N:HOW: opencl fails with 6, or $CODE, null-1 does not.

@@ -21,6 +21,7 @@ verified() {
 # have none.
 @test "random networks on OpenCL" {
 	needs_opencl
+	compiles_plainly
 	run -0 "$BENCH" verify --random 12 opencl
 	[ "${lines[-1]}" = "verify: all right" ]
 	[[ "$output" != *"not tried on several cores"* ]]

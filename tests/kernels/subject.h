@@ -27,6 +27,15 @@ static inline int tests_are_light(void)
 	return getenv("BENCH_TEST_LIGHT") != NULL;
 }
 
+/* Has PoCL compile kernels without optimizing them, in half the time. Optimized
+ * kernels are tested by test_backends, test_graphs, test_golden and, where they
+ * are started often, by test_sums and test_opencl_sums. */
+static inline void compile_plainly(void)
+{
+	if (!getenv("CHECK_FULL"))
+		setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 1);
+}
+
 static inline void *allocate(size_t size)
 {
 	void *memory = calloc(1, size ? size : 1);

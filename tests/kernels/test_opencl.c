@@ -369,5 +369,6 @@ int main(void)
 		cmocka_unit_test(devices_are_listed_and_chosen),
 	};
 
+	compile_plainly();
 	return run_classes(tests, sizeof(tests) / sizeof(tests[0]));
 }

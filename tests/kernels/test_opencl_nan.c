@@ -178,6 +178,7 @@ int main(void)
 		cmocka_unit_test(nan_wins_its_window),
 	};
 
+	compile_plainly();
 	return run_classes(everywhere,
 			   sizeof(everywhere) / sizeof(everywhere[0])) +
 	       run_class("cpu", ALGORITHM_FAST, windows, 1) +

@@ -244,6 +244,7 @@ int main(void)
 		cmocka_unit_test(folded_ones_are_right),
 	};
 
+	compile_plainly();
 	return run_class("cpu", ALGORITHM_FAST, tests,
 			 sizeof(tests) / sizeof(tests[0])) +
 	       run_classes(everywhere,
