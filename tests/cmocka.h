@@ -1,5 +1,5 @@
-/* For tests: cmocka, the headers that it wants above it, and those that nearly
- * every test uses. */
+/* For tests: cmocka, the headers that cmocka.h needs first, and headers that
+ * nearly every test uses. */
 #ifndef TESTS_CMOCKA_H
 #define TESTS_CMOCKA_H
 

@@ -3,7 +3,7 @@
  *
  *   supervise FOLDER LIMIT SUITE COMMAND [ARGUMENT ...]
  *
- * The exit status is that of COMMAND, or 124 where COMMAND neither ended nor
+ * The exit status is what COMMAND returned, or 124 if COMMAND neither ended nor
  * wrote anything for LIMIT seconds of its clock.
  *
  * The clock stands still while COMMAND waits for a CPU or a disk. It counts the
@@ -45,8 +45,8 @@
 
 /* A process and its descendants. */
 struct family {
-	long ticks;   /* of CPU time, that of ended descendants included */
-	int runnable; /* threads that have or want a CPU or a disk */
+	long ticks;   /* CPU time, ended descendants included */
+	int runnable; /* threads that have or need a CPU or a disk */
 	int count;    /* descendants that have not ended */
 	pid_t list[MOST_LISTED]; /* the first of them */
 };
@@ -88,8 +88,8 @@ static FILE *open_task(pid_t pid, pid_t task, const char *name)
 	return fopen(path, "r");
 }
 
-/* Returns the state in a stat file, or '\0' where what it is of has ended. Sets
- * the CPU time in it, that of ended children included. Closes the file. */
+/* Returns the state in a stat file, or '\0' if its process or thread has ended.
+ * Sets the CPU time in it, ended children included. Closes the file. */
 static char read_stat(FILE *file, long *ticks)
 {
 	char line[1024] = "", state = '\0', *end;

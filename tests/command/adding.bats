@@ -22,7 +22,7 @@ build() {
 	BENCH=$PWD/build/bench
 }
 
-# after FILE LINE NEW: a line behind the last that is so.
+# after FILE LINE NEW: adds a line after the last one that equals LINE.
 after() {
 	grep -qxF "$2" "$1"
 	awk -v line="$2" -v new="$3" '{ print } $0 == line { print new }' \

@@ -54,8 +54,8 @@ make_spoiler() {
 		skip "no compiler"
 }
 
-# What bench set itself in the first row of $1, beside the CPU that OpenBLAS is
-# to take this one for where it does not know it.
+# Prints what bench set itself in the first row of $1. The CPU whose kernels
+# OpenBLAS is to use is left out: bench sets it if OpenBLAS does not support ours.
 chosen() {
 	cell "$1" 1 variables | tr ';' '\n' | sed -n 's/^BENCH_SET=//p' |
 		tr ' ,' '\n\n' | grep -v OPENBLAS_CORETYPE || true
@@ -101,7 +101,7 @@ chosen() {
 	[[ "$(cell made/runs.csv 2 reason)" == *libopenblas0-pthread* ]]
 }
 
-@test "openmp: told to make no threads, and the same numbers" {
+@test "openmp: it makes no threads if asked, and the numbers are equal" {
 	run -0 "$BENCH" measure openblas-4 "${TINY[@]}" --run-file usual
 	use_flavour openmp
 	local own
@@ -138,7 +138,7 @@ chosen() {
 	[ -z "$(cell row 1 loop_s)" ]
 	run -6 "$BENCH" verify openblas --model tiny "${DATA[@]}" --steps 1
 	[[ "$output" == *"self-check"* ]]
-	# Nobody multiplies beside one core.
+	# With one core there is one thread that multiplies.
 	local target
 	for target in openblas-1 openblas-8@fork; do
 		BENCH_TEST_BLAS_CALLS=1000 run -0 "$BENCH" measure "$target" \
@@ -146,7 +146,7 @@ chosen() {
 	done
 }
 
-# A library in front of OpenBLAS that has it taken for the one with pthread.
+# Makes a library that is loaded before OpenBLAS, and reports a build with pthread.
 make_disguise() {
 	echo 'int openblas_get_parallel(void) { return 1; }' >disguise.c
 	"${CC:-gcc}" -shared -fPIC -o disguise.so disguise.c ||

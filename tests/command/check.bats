@@ -15,7 +15,8 @@ few() {
 		--warmup 1 --blocks 6 -s 3 -o few
 }
 
-# A repository with one commit, of which make makes this program, and we in it.
+# Makes a repository with one commit, from which make builds this program, and
+# changes into it.
 in_repository() {
 	command -v git make >/dev/null || skip "no git or make"
 	git init -q repo
@@ -26,8 +27,8 @@ in_repository() {
 	git -c user.name=n -c user.email=e commit -qm m
 }
 
-# at_first DIR COLUMN: of each process but those that were measured again,
-# because others were at work on this machine as well.
+# at_first DIR COLUMN: prints the cell of each process, without processes that
+# were measured again because other programs were using this machine.
 at_first() {
 	paste -d ' ' <(column "$1/runs.csv" attempt | tr ' ' '\n') \
 		<(column "$1/runs.csv" "$2" | tr ' ' '\n') |
@@ -65,7 +66,7 @@ count_words() {
 	[ "$(cell slow/verdicts.csv 1 confirm_pairs)" = 12 ]
 	[ "$(cell slow/verdicts.csv 1 inject)" = 400% ]
 	[ "$(at_first slow stage | count_words)" = "1 0 24 1 24 2" ]
-	# What was confirmed is what is told, and what was flagged beside it.
+	# The verdict is the confirmed difference; the flagged one follows.
 	python3 - <<-'PYTHON'
 	import csv
 	row, = csv.DictReader(open("slow/verdicts.csv"))
@@ -82,7 +83,7 @@ count_words() {
 	    assert told in line, line
 	    assert flagged in " ".join(lines), lines
 	PYTHON
-	# Only the head has it.
+	# Only the head is slowed down.
 	[ "$(python3 -c '
 import csv
 print({(r["arm"], r["inject_pct"]) for r in csv.DictReader(open("slow/runs.csv"))}
@@ -152,7 +153,7 @@ print({(r["arm"], r["inject_pct"]) for r in csv.DictReader(open("slow/runs.csv")
 	[ "$status" -eq 3 ]
 	[ "${stderr_lines[-1]}" = "verdict: inconclusive" ]
 	[[ "$output" == *"6 pairs of the screen, 12 are needed"* ]]
-	# Nor does it tell what such a check would detect.
+	# Nor is there a difference that such a check would detect.
 	[ -z "$(cell few/verdicts.csv 1 detectable_pct)" ]
 	grep -Eq '^null-1 .* - +inconclusive' <<<"$output"
 	few null-1 --base "$BENCH" --on-inconclusive pass
@@ -318,7 +319,7 @@ print({(r["arm"], r["inject_pct"]) for r in csv.DictReader(open("slow/runs.csv")
 	[ "$(ls cache/bench/verified | wc -l)" -eq 4 ]
 }
 
-@test "an older bench that does not tell all: no number is made up" {
+@test "an older bench that lacks columns: no number is made up" {
 	cat >older <<-END
 	#!/bin/sh
 	"$BENCH" "\$@" || exit
@@ -454,7 +455,7 @@ assert len(v) == 1 and v[0]["verdict"] == "inconclusive", v'
 	grep -q '^| null-1 |' v.md
 }
 
-@test "a table that cannot be written: exit 7, and the verdict is told" {
+@test "a table that cannot be written: exit 7, and the verdict is printed" {
 	# shellcheck disable=SC2016 # for the shell that is started
 	run -7 sh -c '"$@" 2>&1 >/dev/full' - "$BENCH" check --blocks 12 \
 		-o lost -q --base-cmd "sleep 0.005" --head-cmd "sleep 0.2"
@@ -499,7 +500,7 @@ assert len(v) == 1 and v[0]["verdict"] == "inconclusive", v'
 	[[ "$stderr" == *"--base-ref: git finds no repository"*"dubious ownership"*"safe.directory"* ]]
 }
 
-# git tells it where HEAD and index are, by variables that go before folders.
+# In a hook, git sets variables for HEAD and the index, which override folders.
 @test "--base-ref in a hook leaves its repository as it is" {
 	command -v git make >/dev/null || skip "no git or make"
 	export GIT_AUTHOR_NAME=n GIT_AUTHOR_EMAIL=e
@@ -536,7 +537,7 @@ assert len(v) == 1 and v[0]["verdict"] == "inconclusive", v'
 
 @test "--base-ref: another compiler, flag or commit is built anew" {
 	in_repository
-	# A dry run builds nothing, and tells a time all the same.
+	# A dry run builds nothing, but it prints a time.
 	few null-1 --base-ref HEAD --dry-run
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"6 blocks of 2 processes a target, about "* ]]
@@ -554,7 +555,7 @@ assert len(v) == 1 and v[0]["verdict"] == "inconclusive", v'
 	git -c user.name=n -c user.email=e commit -q --allow-empty -m m
 	few null-1 --base-ref HEAD
 	[ "$(find build/base -name bench | wc -l)" -eq 5 ]
-	# What a killed one left behind is nothing; what is there is taken.
+	# Files that a killed build left are ignored; a finished build is used.
 	for setting in build/base/*; do
 		mv "$setting/bench" "$setting/bench.1"
 	done
@@ -607,7 +608,7 @@ assert len(v) == 1 and v[0]["verdict"] == "inconclusive", v'
 		--base "$BENCH" --dry-run
 	[[ "$output" == *"null-1 "*", batches of 2 a core, rate 0.00025: less than the model's"* ]]
 	[[ "$output" != *images* ]]
-	# All targets have the same, so that one verification serves.
+	# All targets get equal batches and images, so that one verification serves.
 	run -0 "$BENCH" check null-1 null-3 --model resnet34 --base "$BENCH" \
 		--dry-run
 	[ "$(grep -c ', batches of 2 a core, rate 1.5625e-06, images of 64x64: less' \

@@ -102,7 +102,7 @@ lasting() {
 	[ -z "$(ls ../tmp)" ]
 }
 
-@test "Ctrl-C clears the line that tells the block" {
+@test "Ctrl-C clears the line of the block" {
 	needs_terminal
 	script -qefc "'$BENCH' check --blocks 50 -o cut --base-cmd 'sleep 0.3' \
 		--head-cmd 'sleep 0.3'" typed >/dev/null \

@@ -33,7 +33,7 @@ global batch 32, 3 iterations a process"* ]]
 			"$(cell few/runs.csv 1 $column)" ]
 	done
 	[ "$(cell few/verdicts.csv 1 iterations)" = 3 ]
-	# Two checks in one folder are told apart.
+	# Two checks in one folder are distinguished.
 	run -3 "$BENCH" check --base-cmd "true one" --head-cmd "true two" \
 		--label second --blocks 6 -o few
 	run -0 "$BENCH" table few
@@ -91,7 +91,7 @@ for being large; confirmation 1.052 [1.041, 1.066] in 20 new pairs: "* ]]
 	[[ "$output" == schema,* && "$output" != *"Is the head"* ]]
 }
 
-@test "what is left is told by the blocks, not by a pilot that was fast" {
+@test "the remaining time is estimated from the blocks, not from a fast pilot" {
 	cat >later <<-'END'
 	#!/bin/sh
 	[ ! -e began ] || sleep 0.25
@@ -126,7 +126,7 @@ print(*(v["target"] for v in json.load(open("v.json"))["verdicts"]))')" = \
 	[ "$(grep -cE '^\| (null-1|command) \|' v.md)" -eq 2 ]
 	run -0 "$BENCH" table few --export-markdown -
 	[ "$output" = "$(cat few.md)" ]
-	# Runs beside a check are what is exported, which is said.
+	# With runs and a check, the runs are exported, and a note says it.
 	"$BENCH" run null-1 "${TINY[@]}" --out few
 	run -0 --separate-stderr "$BENCH" table few --export-csv r.csv
 	[[ "$stderr" == *"the exports have the runs, and not the verdicts"* ]]

@@ -31,7 +31,7 @@ accepts() {
 	[ "$output" = "$1: no violation" ]
 }
 
-# refuses_include FROM HEADER, and accepts_include the same.
+# refuses_include FROM HEADER, accepts_include FROM HEADER
 refuses_include() {
 	plant "$1" '' "#include $2"
 	refuses check-layers "$1:2:" "${2:1:-1}"
@@ -266,7 +266,8 @@ accepts_line() {
 	refuses check-layers backends/opencl/a.c:1: reorders
 }
 
-# A function of so many lines, in a file of so many.
+# make_function LINES FILE_LINES: prints a function of that length, in a file of
+# that length.
 make_function() {
 	echo 'int f(void)'
 	echo '{'

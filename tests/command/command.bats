@@ -114,7 +114,7 @@ fails() {
 	run -4 --separate-stderr "$BENCH" run opencl cpu-1 "${TINY[@]}" \
 		--out made
 	[[ "$stderr" == *pocl-opencl-icd* ]]
-	# The other target is measured all the same.
+	# The other target is measured nevertheless.
 	[ "$(column made/runs.csv status)" = "error ok" ]
 	[ "$(cell made/runs.csv 1 exit_code)" = 4 ]
 	run -4 "$BENCH" measure opencl "${TINY[@]}"
@@ -127,7 +127,7 @@ fails() {
 	[[ "$output" == *"opencl: error: "*pocl-opencl-icd* ]]
 	[[ "$output" != *"/iter"* ]]
 	[[ "$stderr" == "bench: opencl: "*pocl-opencl-icd* ]]
-	# Beside what was measured before, it is a column as any other.
+	# With an earlier measurement, it is a column like any other.
 	"$BENCH" run cpu-1 "${TINY[@]}" --out made >/dev/null
 	run -0 "$BENCH" table made
 	[[ "$output" == *"/iter"*"opencl "*failed*cpu-1* ]]
@@ -507,7 +507,7 @@ batches "*", and this machine has "*" GB available: --batch "*" would fit, or ch
 	[[ "$output" != *"/iter"* ]]
 }
 
-@test "forward passes are timed alone, and told by percentiles" {
+@test "forward passes are timed alone, and shown as percentiles" {
 	cd "$BATS_TEST_TMPDIR"
 	local data=(--model tiny --dataset synthetic --synthetic-train 300
 		--synthetic-test 100)
@@ -587,7 +587,7 @@ batches "*", and this machine has "*" GB available: --batch "*" would fit, or ch
 	[[ "$output" == *"has no test"* ]]
 }
 
-@test "that --steps leaves the test whole is told before" {
+@test "a note says first that --steps leaves the test whole" {
 	local few=(null-1 --model tiny "${DATA[@]}" --warmup 1 --epochs 1
 		--batch 2 --progress never)
 	local says="note: --steps does not cut the test, which takes longer:\

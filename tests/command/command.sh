@@ -67,7 +67,7 @@ patience() {
 	echo $((10#$now))
 }
 
-# within SECONDS COMMAND ...: it becomes true, in so many seconds of that clock.
+# within SECONDS COMMAND ...: COMMAND succeeds within SECONDS of that clock.
 within() {
 	local until=$(($(patience) + 1000 * $1))
 	shift
@@ -92,11 +92,11 @@ timed_out() {
 	return 1
 }
 
-# Ends what a case that failed has started, as a file's own teardown does too: all
-# that has the case's folder in its environment or, where a shell has yet to start
-# its command, the command line and the environment of this shell, in which the
-# run's folder tells it from another run of the case. What starts during a pass is
-# ended by the next one.
+# Ends what a failed case has started, as a file's own teardown does too: all
+# processes that have the case's folder in their environment. A shell that has yet
+# to start its command has the command line and the environment of this shell; the
+# run's folder in them distinguishes it from another run of the case. The next
+# pass ends what starts during a pass.
 end_started() {
 	[ -z "${BATS_TEST_COMPLETED:-}" ] || return 0
 	local pass place

@@ -23,7 +23,7 @@ campaign() {
 	} >"$1/runs.csv"
 }
 
-@test "runs that were disturbed are told of their side" {
+@test "disturbed runs are named with their side" {
 	run -0 "$BENCH" compare one two
 	[[ $output != *disturbed* ]]
 	FOREIGN=40 campaign busy new cpu-1:4 cpu-1:6
@@ -201,7 +201,7 @@ worked() {
 	[[ $output == *"governor: first powersave, performance, second"* ]]
 }
 
-@test "campaigns of the same label are told by their folders" {
+@test "campaigns with equal labels are named by their folders" {
 	campaign three old cpu-1:1
 	run -0 "$BENCH" compare one three
 	[ "${lines[0]}" = "- first: one" ]
@@ -255,7 +255,7 @@ worked() {
 	END
 }
 
-@test "two programs of one commit are told apart" {
+@test "two programs of one commit are distinguished" {
 	local out
 	cp "$BENCH" other
 	printf 'x' >>other # no part of what runs, but another program
@@ -269,7 +269,7 @@ worked() {
 	[[ ${output//$'\n'/ } == *"build: binary_sha256: first "* ]]
 }
 
-@test "a campaign compared with itself, or by half, is told" {
+@test "a note says that a campaign is compared with itself, or in part" {
 	run -0 --separate-stderr "$BENCH" compare one ./one/
 	[ "$stderr" = "note: one and ./one/ are the same campaign: \
 comparing it with itself" ]

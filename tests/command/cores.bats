@@ -23,7 +23,7 @@ setup() {
 		spread; do
 		[[ "$output" == *"$word"* ]]
 	done
-	# The usual tables do not know single cores.
+	# The usual tables do not show single cores.
 	run -0 "$BENCH" table made --details
 	[[ "$output" != *"core 0 "* ]]
 }
@@ -97,8 +97,8 @@ setup() {
 	[[ "$output" == *"that finished an epoch"* ]]
 }
 
-# Slices of a core do not overlap, but for the straggler's in its compute, and
-# the sums are those of the rows.
+# Slices of a core do not overlap, except for the straggler's in its compute, and
+# their sums equal the sums of the rows.
 @test "a trace is a timeline of all cores" {
 	run -0 --separate-stderr "$BENCH" measure cpu-3@fork "${TINY[@]}" \
 		--epochs 2 --straggler 1:20 --trace trace.json
@@ -240,7 +240,7 @@ setup() {
 	END
 }
 
-@test "injected work is told wherever its results are" {
+@test "injected work is named wherever its results are" {
 	run -0 "$BENCH" run null-1 null-2 "${TINY[@]}" --inject 10-20% -r 2 \
 		--out made --export-json made.json --export-csv made.csv \
 		--details
@@ -390,13 +390,13 @@ has_epochs_or_ended() {
 	[ "$stopped" ]
 	[ "$code" -eq 6 ]
 	within 60 none_running "${CORES[@]}"
-	# The next one is started, and where CPUs are slow ended likewise.
+	# The next one is started, and on slow CPUs it is ended as well.
 	[[ "$(column made/runs.csv status)" =~ ^partial\ (ok|partial)$ ]]
 	[ "$(cell made/runs.csv 1 reason)" = "ended after --timeout ${limit}s" ]
 	[ "$(cell made/runs.csv 1 exit_code)" = 6 ]
 }
 
-@test "what runs verified of each other is told, and what they did not" {
+@test "the table says what runs verified of each other, and what not" {
 	said() { tr -s ' \n' ' ' <<<"$output"; }
 	run -0 "$BENCH" run openblas-1 cpu-1 cpu-2 "${TINY[@]:0:10}" \
 		--progress never --out made

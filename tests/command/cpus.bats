@@ -6,7 +6,7 @@ load command.sh
 setup() {
 	command_setup
 	command -v taskset >/dev/null || skip "taskset is not installed"
-	# The first CPU of those that we may use.
+	# The first CPU that we may use.
 	CPU=$(taskset -cp $$ | sed 's/.*: \([0-9]*\).*/\1/')
 }
 
@@ -42,7 +42,7 @@ setup() {
 	run -0 "$BENCH" measure null-1 "${TINY[@]}" --cpus "$CPU" \
 		--run-file row
 	[ "$(cell row 1 cpu_list)" = "$CPU" ]
-	# Both programs of a check, though an older one knows no such option.
+	# Both programs of a check, though an older one lacks the option.
 	cat >older <<-END
 	#!/bin/sh
 	case "\$*" in *--cpus*) exit 2 ;; esac
@@ -97,7 +97,7 @@ without samples"* ]]
 	END
 }
 
-@test "a row has the key of the machine that bench env tells" {
+@test "a row has the key of the machine that bench env prints" {
 	run -0 "$BENCH" env
 	[[ "$output" =~ "host key"\ +([0-9a-f]{16})$'\n' ]]
 	local key=${BASH_REMATCH[1]}

@@ -48,7 +48,7 @@ closed_port() {
 s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
 }
 
-# 96 and 32 random images with labels: a right set that nobody knows.
+# Makes 96 and 32 random images with labels: a valid set without a name.
 make_set() {
 	python3 - "$1" <<-'END'
 	import random, struct, sys
@@ -103,7 +103,7 @@ refused() {
 	[ "${#lines[@]}" -eq 2 ]
 }
 
-@test "data list tells what a folder holds" {
+@test "data list says what a folder holds" {
 	need_fashion
 	run -0 "$BENCH" data list fashion-mnist --data-dir "$FASHION"
 	[[ $output == *"found     $FASHION" ]]

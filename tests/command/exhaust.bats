@@ -10,8 +10,8 @@ output_is_whole() {
 	[ "$code" -ne 0 ] || cmp out expected || complain "the output"
 }
 
-# output_exhaust STEP ARGUMENT ...: in plain letters, because without memory
-# for those of the user there are no others.
+# output_exhaust STEP ARGUMENT ...: in ASCII, because the locale's letters need
+# memory.
 output_exhaust() {
 	local step=$1
 	shift

@@ -50,8 +50,8 @@ complain() {
 	return 1
 }
 
-# One message that says what was lacking, and nothing left behind. Without
-# processes of its own, since it is called a thousand times.
+# One message says what was lacking, and nothing is left. Starts no processes,
+# since it is called a thousand times.
 ended_cleanly() {
 	local line messages=0 says='' left
 	while IFS= read -r line; do

@@ -4,7 +4,7 @@
 load command.sh
 load exhaust.sh
 
-# A measuring process that went well has told everything.
+# A measuring process that went well has written its whole row.
 row_is_whole() {
 	[ "$code" -ne 0 ] || [ "$(cell row 1 status)" = ok ] ||
 		complain "the row"

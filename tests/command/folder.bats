@@ -78,7 +78,7 @@ ends() {
 	echo nothing >set/val/b/x.jpg
 	ends 5 "set/val/b/x.jpg: neither a JPEG nor a PNG image"
 	OPTIONS="--test off" ends 0
-	# What can be seen before is told before.
+	# An empty file is found before the run begins.
 	: >set/val/b/x.jpg
 	ends 5 "set/val/b/x.jpg: empty, an image expected"
 	[ -z "$output" ]
@@ -147,14 +147,14 @@ ends() {
 		--steps 1 --batch 2 --test-batch 2
 }
 
-@test "three channels are those of the image" {
+@test "an image has three channels" {
 	run -0 "$BENCH" measure cpu-1 --model resnet50 --image-size 32 \
 		--batch 2 --test-batch 2 --epochs 1 --steps 1 --test-steps 1 \
 		--lr 0 "${FOLDER[@]}" --run-file row
 	[ "$(cell row 1 status)" = ok ]
 }
 
-# put FILE BYTE: behind its image, where the last one of that kind was.
+# put FILE BYTE: appends BYTE to the image, instead of an a that put appended.
 put() {
 	[ "$(tail -c 1 "$1")" != a ] || truncate -s -1 "$1"
 	printf %s "$2" >>"$1"
@@ -326,7 +326,7 @@ refuses() {
  columns of labels in three.csv" ]]
 }
 
-# Another data set shows the same, whatever its own has.
+# Data in memory show as well whether a program is right.
 @test "a check of a folder verifies with data in memory" {
 	# What an earlier check has verified would not be verified again.
 	export XDG_CACHE_HOME=$PWD/cache

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# `.ci/gate` in a repository of its own, whose bench does as it is told.
+# `.ci/gate` in a repository of its own, with a bench that obeys the test.
 
 bats_require_minimum_version 1.5.0
 
@@ -80,7 +80,7 @@ results/gate/$(git rev-parse --short HEAD) cpu-1 --blocks 12" ]
 	[ ! -e "$HOME/asked" ]
 }
 
-# git tells it its own, by variables that go before folders.
+# git sets variables for its own repository, which override folders.
 @test "in a hook of another repository" {
 	git init -q "$HOME/other"
 	GIT_DIR=$HOME/other/.git GIT_INDEX_FILE=$HOME/index \

@@ -224,8 +224,8 @@ teardown() {
 		"${TINY[@]}"
 }
 
-# The limit counts all processes of a user: only one of no one else's is left
-# with as many threads as the test wants.
+# The limit counts all processes of a user: the test needs a user who has no
+# other process.
 @test "threads that cannot be created" {
 	[ "$(id -u)" = 0 ] || skip "only root has another user to be"
 	make_common

@@ -256,9 +256,9 @@ short() {
 	[ "${output%.*}" -ge 1 ]
 }
 
-@test "memory is that of the cores on this host" {
+@test "memory counts the cores on this host only" {
 	local all here
-	# gigabytes ARGUMENT ...: as the plan has it.
+	# gigabytes ARGUMENT ...: prints the memory in the plan.
 	gigabytes() {
 		on_host a "$BENCH" run cpu-4@mpi -m tiny -d synthetic --dry-run \
 			"$@" 2>&1 | sed -n 's/.*, about \(.*\) GB of memory/\1/p'

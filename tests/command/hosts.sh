@@ -73,8 +73,8 @@ hosts_up() {
 	END
 	chmod +x "$HOSTS_FOLDER/agent"
 	export OMPI_MCA_plm_rsh_agent=$HOSTS_FOLDER/agent
-	# Open MPI wants to be told twice; and this part of hwloc takes a second
-	# in a virtual machine.
+	# Open MPI requires both variables of root; and this part of hwloc takes a
+	# second in a virtual machine.
 	export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 	export HWLOC_COMPONENTS=-x86
 }

@@ -50,7 +50,7 @@ files() {
 	"$BENCH" help --generate bash | cmp - bash-completion/completions/bench
 	"$BENCH" help --generate zsh | cmp - zsh/site-functions/_bench
 	"$BENCH" help --generate fish | cmp - fish/vendor_completions.d/bench.fish
-	# What others have put beside it stays.
+	# Files of other programs in these folders stay.
 	touch man/man1/other.1 "$ROOT/usr/local/bin/other"
 	make_it uninstall DESTDIR="$ROOT"
 	printf '644 %s\n' usr/local/bin/other usr/local/share/man/man1/other.1 |
@@ -70,7 +70,7 @@ files() {
 	make_it uninstall PREFIX="$ROOT/nowhere"
 }
 
-# small NAME: a tree whose tests only tell which program they are to run.
+# small NAME: makes a tree whose tests only print the program that they run.
 small() {
 	mkdir -p "$1/bench" "$1/tests"
 	cp -r "$TREE/Makefile" "$TREE/.ci" "$1"

@@ -1,13 +1,14 @@
 #!/usr/bin/env bats
 # Which build of the kernels computes: the CPU's best, or the one that BENCH_ISA
-# names. What it cannot be is refused, with those that it can.
+# names. A name that this CPU does not support is refused, with the names that it
+# supports.
 
 load command.sh
 
 setup() {
 	command_setup
 	BUILDS=(amx avx512 avx2 portable)
-	# Those of this CPU, best first, as "portable" or "avx2 portable".
+	# The builds for this CPU, best first, as "portable" or "avx2 portable".
 	HERE=$(BENCH_ISA=none "$BENCH" measure cpu-1 "${TINY[@]}" 2>&1 \
 		>nowhere | sed -n 's/.*choose among: //p' | tr -d ,) || true
 }
@@ -53,7 +54,7 @@ build_of() {
 	done
 }
 
-@test "likewise by every verb that needs it" {
+@test "each verb that computes refuses a name that no CPU has" {
 	export BENCH_ISA=none
 	run -4 "$BENCH" verify cpu --model tiny "${DATA[@]}" -q
 	[[ "$output" == *"BENCH_ISA: 'none'"* ]]

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The ladder: its rungs compute the same, and the table says what was measured.
+# The ladder: its rungs agree, and the table says what was measured.
 
 load command.sh
 
@@ -88,7 +88,7 @@ setup() {
 	grep -Eq '^\| fused +\| 10,000 .* - .* 7\.81 ' <<<"$output"
 }
 
-@test "a rung that is not what bench measures is told" {
+@test "a rung that bench does not measure is named" {
 	DENSE=0.05 run -1 "$LADDER" "${FAKE[@]}"
 	[[ "$output" == *"dense: +100.0 % of what bench"*"more than 10 %"* ]]
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What processes leave behind: nothing, whether they go well or fail.
+# Processes leave nothing, whether they go well or fail.
 
 load command.sh
 load exhaust.sh

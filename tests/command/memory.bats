@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The estimate of memory, which refuses runs, beside what they take. (Refusals
+# The estimate of memory, which refuses runs, against what runs take. (Refusals
 # are in command.bats and opencl.bats.)
 
 load command.sh
@@ -17,7 +17,7 @@ takes_what_is_told() {
 		-v of="$*" 'BEGIN {
 		took *= 1e-9
 		printf "%s: took %.3f GB, told %.2f GB\n", of, took, told
-		# Two decimals are told.
+		# The message has two decimals.
 		exit !(took < told + 0.005 && told - 0.005 < took * 1.3)
 	}'
 }

@@ -7,7 +7,7 @@ setup() {
 	command_setup
 	[ -e "$(dirname "$BENCH")/plugins/mpi.so" ] ||
 		skip "no plug-in mpi.so: package libopenmpi-dev was not there"
-	# Open MPI wants to be told twice.
+	# Open MPI requires both variables of root.
 	export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 }
 
@@ -344,7 +344,7 @@ mpirun (Open MPI) 4.1.4' 'exit 1'
 	[[ "$stderr" != *"--version prints"* ]]
 }
 
-@test "the launcher's own reason is told" {
+@test "the launcher's own reason is the run's" {
 	a_launcher "mpirun (Open MPI) 4.1.4" \
 		'echo "mpirun: no such thing as a slot" >&2; exit 213'
 	run -6 --separate-stderr "$BENCH" run cpu-2@mpi "${TINY[@]}" --out made
@@ -430,7 +430,7 @@ cpu-3@mpi: core 1: no such luck" ]
 	threads_are_left
 }
 
-@test "mpirun that does not run as root is told of" {
+@test "mpirun that does not run as root says how" {
 	needs_mpirun
 	[ "$(id -u)" = 0 ] || skip "not root"
 	unset OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
@@ -597,8 +597,8 @@ with_room() {
 	with_room 64k -0 run cpu-2 cpu-2@fork "${mnist[@]}"
 }
 
-# fails FUNCTIONS ARGUMENT ...: a run of two ranks, the second of which fails in
-# these functions of MPI, each between commas. Whether it has come to one.
+# fails FUNCTIONS ARGUMENT ...: runs two ranks. The second fails in these functions
+# of MPI, each between commas. Returns whether it has called one.
 fails() {
 	rm -rf failed made
 	run --separate-stderr env LD_PRELOAD="$FAIL_MPI_SO" FAIL_MPI="$1" \

@@ -56,7 +56,7 @@ breaks() {
 	[ -n "$("${compiled[@]}")" ]
 }
 
-@test "no platform, or a driver that cannot tell its devices" {
+@test "no platform, or a driver that cannot list its devices" {
 	CODE=4
 	breaks clGetPlatformIDs:1:-1001
 	[[ "$stderr" == *pocl-opencl-icd* ]]
@@ -106,7 +106,7 @@ breaks() {
 }
 
 @test "what computed on a device leaves without the driver's destructors" {
-	# Of the command alone: the test's own would end likewise.
+	# For the command alone: the test's own destructors would abort as well.
 	local bench=(env LD_PRELOAD="$BROKEN" BREAK_OPENCL=destructors:1:abort
 		"$BENCH")
 	run -134 "${bench[@]}" measure null "${SMALL[@]}"
@@ -340,7 +340,7 @@ sub-devices, not ${target:7:1}; use opencl-2"* ]]
 	[ "$(cell made/runs.csv 1 device_units)" = 3 ]
 }
 
-@test "a device that is not there is told before others are trained" {
+@test "a missing device is named before others are trained" {
 	run -4 --separate-stderr "$BENCH" run null-1 opencl:9 \
 		"${SMALL[@]/-q/--seed=1}" --out made
 	[ "$(column made/runs.csv status)" = "ok error" ]
@@ -354,9 +354,9 @@ available: 0 "* ]]
 	[[ "$stderr" != *"will fail"* ]]
 }
 
-# The device has the host's memory, of which this batch, at 330 MB a sample,
-# needs twice as much.
-@test "too little memory is told before others are trained" {
+# The device has the host's memory. This batch, with 330 MB per sample, needs twice
+# that.
+@test "too little memory is named before others are trained" {
 	needs_pocl
 	local total
 	total=$(awk '$1 == "MemTotal:" { print $2 }' /proc/meminfo)

@@ -103,7 +103,7 @@ $(cell gpu/runs.csv 1 algorithm)" ]
 	"$BENCH" plot one
 	grep -q 'bench run opencl .* --device-class gpu' one/report.html
 	run ! grep -q -e --sync one/report.html
-	# Cores beside it have none, and do not run ahead.
+	# Targets on cores have no class, and do not run ahead.
 	"$BENCH" run cpu-1 opencl "${SMALL[@]}" --steps 1 --device-class cpu \
 		--sync epoch --out two
 	"$BENCH" plot two

@@ -21,15 +21,16 @@ none_is_forgotten() {
 	sort launched | diff <(sort -u there) -
 }
 
-# launch CLASS: and nothing is found, nor warned of. Optimized, kernels have instructions that
-# the check for uninitialized values of oclgrind 21.10 does not know (freeze).
-# It exits with 0 whatever it finds.
+# launch CLASS: oclgrind reports nothing, and its compiler warns of nothing.
+# Optimized kernels have an instruction, freeze, that the check for uninitialized
+# values of oclgrind 21.10 does not support. oclgrind exits with 0 whatever it
+# finds.
 launch() {
 	oclgrind --data-races --uninitialized --log log \
 		--build-options -cl-opt-disable "$LAUNCH" "$1" >launched 2>said
 	head -n 60 log said
 	[ ! -s log ]
-	# The compiler counts on its own those that are no errors.
+	# The compiler prints a count for warnings that are not errors.
 	[ ! -s said ]
 }
 
@@ -38,7 +39,7 @@ launch() {
 	none_is_forgotten "$SOURCES"/*.cl "$SOURCES"/cpu_class/*.cl
 }
 
-@test "nor do work-groups, of which items wait for one another" {
+@test "work-groups whose items wait for one another have none either" {
 	launch gpu
 	grep -vxE 'gather|score|loss|adadelta' launched >own
 	mv own launched

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# The man page and what shells complete: all that the help tells, and that
-# which is typed comes out right.
+# The man page and the completions of shells have all options and verbs of the
+# help, and a completed word is the word that was meant.
 
 load command.sh
 

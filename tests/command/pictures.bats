@@ -8,11 +8,11 @@ setup() {
 	plot_setup
 }
 
-# The colours of phases.gp stand beside each other, in any order. How the three
+# The colours of phases.gp stand next to each other, in any order. How the three
 # kinds of colour-blindness see them: Machado, Oliveira, Fernandes 2009, "A
 # physiologically-based model for simulation of color vision deficiency",
-# severity 1, on linear RGB; distances are those of CIE L*a*b* (1976), D65.
-@test "shares are told apart by the colour-blind" {
+# severity 1, on linear RGB; distances are in CIE L*a*b* (1976), D65.
+@test "the colour-blind distinguish the shares" {
 	python3 - "$TOP/plot/phases.gp" <<-'END'
 	import math, re, sys
 	KINDS = {
@@ -211,7 +211,7 @@ steps_take() {
 	tics = re.findall(r"<text>(?:<tspan[^>]*>)?\s*(1|10|100|1000)<", svg)
 	assert tics and all(tics.count(t) == 2 for t in set(tics) - {"1"}), tics
 	END
-	# That of the loss always is.
+	# The axis of the loss is always logarithmic.
 	[[ "$(text ../learning.svg)" == *"loss, logarithmic"* ]]
 }
 

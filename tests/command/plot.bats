@@ -159,7 +159,7 @@ HOSTILE=(
 		"$(cell two/runs.csv 1 parameters_hash)" ]
 }
 
-@test "and it is that of an inference where it was one" {
+@test "the command of an inference is an inference" {
 	"$BENCH" measure cpu-1 "${TINY[@]}" --save-weights w >/dev/null
 	"$BENCH" infer cpu-1 -m tiny "${DATA[@]}" -q -w 1 --count 3 \
 		--weights w --out one >/dev/null

@@ -14,8 +14,8 @@ make_campaign() {
 		--out "$1" --label "$2" >/dev/null
 }
 
-# runs_with FOLDER NAME=EXPRESSION ...: sets cells of its runs, each of which is
-# row. Otherwise none was disturbed.
+# runs_with FOLDER NAME=EXPRESSION ...: sets cells of its runs. An expression finds
+# a run in `row`. Cells about disturbance are set to none first.
 runs_with() {
 	python3 - "$@" <<-'END'
 	import csv, sys

@@ -98,7 +98,7 @@ refused() {
 	run -0 --separate-stderr "$BENCH" measure cpu-1@solo "${TINY[@]}" \
 		--plugin solo.so
 	[ "$stderr" = $'join 1\nlaunch\nleave' ]
-	# What fails before the launch is said, and then told to the others.
+	# A failure before the launch is printed, and passed to leave.
 	run -4 --separate-stderr "$BENCH" measure cpu-1@solo -m tiny -q \
 		-d mnist --data-dir /nowhere --plugin solo.so
 	[[ "$stderr" == $'join 1\nbench: '*/nowhere*$'\nleave: '*/nowhere* ]]

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# --precision: who has it, who says that it does not, and what it may cost.
+# --precision: which backends support which one, how the others refuse it, and
+# its bounds.
 
 load command.sh
 
@@ -90,7 +91,7 @@ has_bf16() {
 	[ -z "$(cell passes.csv 1 loss_scale)$(cell passes.csv 1 skipped_steps)" ]
 }
 
-# Whatever overflows at first is an iteration all the same.
+# An iteration whose gradient overflows counts as an iteration.
 @test "iterations are updates and the steps that fp16 skipped" {
 	local half=(--model tiny "${DATA[@]}" --precision fp16)
 	export BENCH_TEST_OVERFLOW=0

@@ -20,7 +20,7 @@ check() {
 		"${DATA[@]}" --warmup 1 --blocks 6 -s 3 -o few
 }
 
-# verifies NUMBER: so many sides were verified, and all were right.
+# verifies NUMBER: that number of sides was verified, and all were right.
 verifies() {
 	echo "$stderr"
 	[ "$status" -eq 3 ]
@@ -152,7 +152,7 @@ scale() {
 		--model tiny "${DATA[@]}" --warmup 1 --blocks 6 -s 3 -o few
 	verifies 2
 	[ ! -e cache/bench/verified ]
-	# Those of the other transports are not.
+	# Cores of other transports are not verified.
 	rm -r few
 	check --head-env A=1
 	verifies 2

@@ -65,7 +65,7 @@ verified() {
 	[ "${lines[-1]}" = "verify: all right" ]
 }
 
-# A ReLU of means that are 0 by construction, and one behind a batch norm of few
+# A ReLU of means that are 0 by construction, and one after a batch norm of few
 # values: plain loops in float decide otherwise, too.
 @test "a decision that rounding takes is not wrong" {
 	local seed

@@ -10,7 +10,7 @@ setup() {
 
 # record DIR BLOCKS PCT SPREAD [ARM]: what `bench check` would leave of a head,
 # or another arm, that takes PCT more on cpu-1; the times of both targets drift,
-# and spread by so many percent.
+# and spread by SPREAD percent.
 record() {
 	mkdir -p "$1"
 	python3 - "$@" <<-'END'

@@ -145,7 +145,7 @@ again() {
 	sed -n 's/.*\(bench run .*\)/\1/p' "$1/report.html"
 }
 
-@test "the command that measures again has it, whoever ran first" {
+@test "the command that measures again has --resident, whoever ran first" {
 	"$BENCH" run null-1 opencl "${SMALL[@]}" --resident no --out o >o.txt
 	run -0 again o
 	[[ "$output" == "bench run null-1 opencl "*" --resident no"* ]]
@@ -209,7 +209,7 @@ refuses() {
 	OPENCL_MEMORY=1000000 run -4 --separate-stderr "$BENCH" measure opencl \
 		"${SMALL[@]}" --sync epoch
 	[[ "$stderr" == *"--sync epoch needs the data set on the device"* ]]
-	# Nobody knows where it would have been.
+	# The run failed before it chose where to keep the data.
 	BREAK_OPENCL=clBuildProgram:1:-11 run -6 "$BENCH" measure opencl \
 		"${SMALL[@]}" --run-file failed.run
 	[ -z "$(cell failed.run 1 resident)" ]

@@ -96,7 +96,7 @@ file() {
 	[[ "$output" == *"ok ./talks: 1 passed, "* ]]
 }
 
-# Two processes want a CPU, and one of them is watched: its clock goes on by the
+# Two processes need one CPU, and one of them is watched: its clock goes on by the
 # CPU time that it gets.
 @test "the clock stands while a file lacks a CPU" {
 	file lacks 'before=$(cat "$TEST_CLOCK")' \
@@ -140,7 +140,7 @@ file() {
 		/proc/self/status)
 	file unsure 'sleep 1; [ -e again ] || { touch again; exit 1; }'
 	file never 'sleep 1; exit 1'
-	# These want no CPU, and are not repeated.
+	# These need no CPU, and are not repeated.
 	file reports 'sleep 1; [ -e said ] || echo "x.c:1: runtime error: x"' \
 		'touch said'
 	file leaves 'sleep 1; [ -e left ] || { setsid sleep 306 & }' \

@@ -41,7 +41,7 @@ setup() {
 	[[ "$output" == *"all within 5 %" ]]
 }
 
-@test "images that cost more, or less, are told" {
+@test "images that cost more, or less, are named" {
 	NOISE=0.0212 run -1 "$SAME" "${ARGS[@]}"
 	[[ "$output" == *"not all within 5 %" ]]
 	NOISE=0.0188 run -1 "$SAME" "${ARGS[@]}"
@@ -105,7 +105,7 @@ setup() {
 	run -0 "$SAME" --table rows.csv
 }
 
-@test "rows are not added to those of another comparison" {
+@test "rows of two comparisons are not mixed" {
 	run -0 "$SAME" "${ARGS[@]}" --out rows.csv
 	cp rows.csv before.csv
 	rm calls

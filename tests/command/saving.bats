@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# Results in spite of full disks, odd places, kills and company: what was there
-# stays, what is new is whole, and the user is told.
+# Results in spite of full disks, odd places, kills and company: old results stay,
+# new ones are complete, and a message names what went wrong.
 
 load command.sh
 
@@ -63,7 +63,7 @@ run_into() {
 }
 
 # The places of all calls of $1 that have to do with the results, as strace
-# counts them. Those of the loader and of other files are not ours.
+# counts them. Calls for other files, and by the loader, do not count.
 places() {
 	awk -v call="$1" 'index($0, call "(") == 1 {
 		n++
@@ -293,7 +293,7 @@ kill_after() {
 	[ "$(column made/runs.csv status)" = "ok ok ok" ]
 }
 
-@test "rows that were lost behind a whole line make a run partial" {
+@test "rows that were lost after a whole line make a run partial" {
 	"$BENCH" run null-1 "${SHORT[@]}" -q --out made >/dev/null
 	run -0 --separate-stderr "$BENCH" table made
 	[[ "$stderr$output" != *"its rows end"* ]]
@@ -375,7 +375,7 @@ unlocked() {
 	grep -q ',partial,' made/runs.csv
 }
 
-@test "a file that cannot be written is told before anything is measured" {
+@test "a file that cannot be written is named before anything is measured" {
 	local option
 	for option in save-parameters save-weights run-file dump-masks trace \
 		profile; do
@@ -410,7 +410,7 @@ unlocked() {
 	[ "${#stderr_lines[0]}" -gt 40 ]
 }
 
-# Every file here and its content, but those of bats.
+# Prints every file here, except files of bats, with a hash.
 contents() {
 	find . -type f ! -name 'separate-stderr*' -exec sha256sum {} + | sort
 }

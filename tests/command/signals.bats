@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # Runs that are interrupted, killed or too long: the rows so far are kept, and
-# no process stays behind.
+# no process stays.
 
 load command.sh
 
@@ -19,7 +19,7 @@ start() {
 	PID=$!
 }
 
-# ended CODE [SECONDS]: $PID ends with it, in so many seconds.
+# ended CODE [SECONDS]: $PID ends with CODE, within SECONDS.
 ended() {
 	local code=0
 	within "${2:-60}" none_running "$PID"
@@ -110,8 +110,8 @@ start_slow() {
 	within 60 has_computed 150
 }
 
-# has_computed TICKS: so many hundredths of a second of a CPU, by the child; the
-# first one may be another, which only looks.
+# has_computed TICKS: the child has used TICKS hundredths of a second of a CPU. The
+# first child may be another one, which only looks for devices.
 has_computed() {
 	local stat fields
 	child && stat=$(cat "/proc/$CHILD/stat") || return

@@ -123,7 +123,7 @@ opencl (PoCL, 2 CPUs) 1.93 times; global batches differ: compare accuracy too."*
 	[ "$(wc -L <<<"$output")" -le 80 ]
 }
 
-@test "a test that was not cut with the iterations is told" {
+@test "a test that was not cut with the iterations is named" {
 	STEPS=10 make_rows "$BATS_TEST_TMPDIR/cut" a cut 1 cpu-1:1:40 cpu-8:8:90
 	sed -i '/,cpu-8,/s/,\.02,\.2,/,.02,1234.5,/' "$BATS_TEST_TMPDIR/cut/runs.csv"
 	run -0 "$BENCH" table "$BATS_TEST_TMPDIR/cut"
@@ -150,7 +150,7 @@ losses() {
 	run -0 "$BENCH" table "$DIR"
 }
 
-@test "a training loss that rose is told, with the rate" {
+@test "a training loss that rose is named, with the rate" {
 	sed -i -e '1s/$/,lr/' -e '2,$s/$/,.5/' "$DIR/runs.csv"
 	losses 1 1
 	[[ "$output" != *rose* ]]
@@ -186,7 +186,7 @@ losses() {
 	[[ "$output" != *rose* ]]
 }
 
-@test "that one batch teaches nothing is told" {
+@test "a note says that one batch teaches nothing" {
 	sed -i -e '1s/$/,final_accuracy_pct/' -e '2,$s/$/,100/' \
 		"$DIR/runs.csv"
 	run -0 "$BENCH" table "$DIR"
@@ -216,7 +216,7 @@ losses() {
 	run -0 "$BENCH" table "$BATS_TEST_TMPDIR/three"
 	[[ "$output" == *"; n=3, ± between runs, [95 %]"* ]]
 	[[ "$output" =~ cpu-8\ is\ ([0-9.]+)\ times\ as\ fast\ as\ cpu-1\ \[([0-9.]+),\ ([0-9.]+)\] ]]
-	# As the export has it.
+	# As in the export.
 	"$BENCH" table "$BATS_TEST_TMPDIR/three" --export-csv - |
 		python3 -c 'if 1:
 		import csv, sys
@@ -388,7 +388,7 @@ said() {
 		"$BATS_TEST_TMPDIR/cut/runs.csv"
 	run -0 "$BENCH" table "$BATS_TEST_TMPDIR/cut"
 	grep -Eq '^cpu-1 +40\.5 ±0\.5 +~22\.9 ' <<<"$output"
-	# A whole epoch that nobody knows is none.
+	# Without the size of the training set nothing is extrapolated.
 	sed -i 's/,60000,10000,/,,10000,/' "$BATS_TEST_TMPDIR/cut/runs.csv"
 	run -0 "$BENCH" table "$BATS_TEST_TMPDIR/cut"
 	grep -Eq '^cpu-1 +40\.5 ±0\.5 +- ' <<<"$output"

@@ -19,7 +19,7 @@ length_of() {
 	od -An -t u8 -N 8 "$1" | tr -d ' '
 }
 
-@test "what was saved is what others begin with, behind warm-up as well" {
+@test "others begin with what was saved, after warm-up as well" {
 	local target column
 	make_weights
 	for target in cpu-1 cpu-3 cpu-2@fork openblas-2 reference-1; do
@@ -111,7 +111,7 @@ put_prefix() {
 	[ "$(column plain/runs.csv weights)" = "" ]
 }
 
-@test "a file that does not fit is told before a campaign begins" {
+@test "a file that does not fit is named before a campaign begins" {
 	local verb
 	make_weights
 	for verb in run infer; do
@@ -162,7 +162,7 @@ put_prefix() {
 	[[ "$output" == *"--save-weights FILE:best needs a test"* ]]
 }
 
-@test "behind a colon of the file there is only best" {
+@test "after a colon of the file there is only best" {
 	local name
 	for name in w:worst w: :best w:best:Best; do
 		run -2 "$BENCH" measure cpu-1 "${NORM[@]}" --steps 1 \

@@ -20,7 +20,7 @@ extern const char fuzz_corpus[];
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What does not hold ends the process, which libFuzzer takes for a finding. */
+/* Ends the process if the condition does not hold: a finding for libFuzzer. */
 #define MUST(condition)                                                        \
 	do {                                                                   \
 		if (!(condition)) {                                            \

@@ -1,8 +1,8 @@
 /*
  * Results: observations and runs. The first byte chooses the kind of row and
  * the pieces in which the rest arrives. Rows that were read are written, and
- * what is written must read the same; then the whole is read as a file and its
- * tables are made, whatever numbers there are.
+ * must be equal when they are read again; then the whole is read as a file and
+ * its tables are made, whatever numbers there are.
  */
 #include "bench/record/csv.h"
 
@@ -114,7 +114,7 @@ static void make_tables(const char *path, int mode)
 	options.cores = (mode & 66) == 66;
 	if (table_command(&options, out, log, &err)) {
 		must_be_told(&err, ERROR_INPUT);
-		/* Who asks for cores may be told of the whole, not a file. */
+		/* A message about cores may name no file. */
 		MUST(options.cores ||
 		     !strncmp(err.message, path, strlen(path)));
 	}

@@ -1,7 +1,7 @@
 /*
  * IDX files. The first byte chooses what is expected of the file and whether
- * the rest is the file or is packed into one; what was read is written again
- * and must read the same.
+ * the rest is the file or is packed into one. What was read is written, and
+ * must be equal when it is read again.
  */
 #include "bench/data/idx.h"
 
@@ -106,7 +106,8 @@ static void check(const struct idx *idx, const struct idx_form *form)
 		MUST(idx->items[i] < form->limit);
 }
 
-/* Written plain and packed it reads the same; a byte less or more does not. */
+/* Written plain and packed it reads back equal; a byte less or more is refused.
+ */
 static void go_round(const struct idx *idx, const struct idx_form *form)
 {
 	size_t size = idx->header_size + idx->size, packed_size;

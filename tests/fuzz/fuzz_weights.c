@@ -1,7 +1,7 @@
 /*
  * Files of weights. The first byte chooses the model and whether the rest is
- * the file, or a header whose length is put in front and zeros behind it as
- * data. What was read is written again and must read the same.
+ * the file, or a header that gets its length in front, and zeros as data. What
+ * was read is written, and must be equal when it is read again.
  */
 #include "bench/data/weights/weights.h"
 

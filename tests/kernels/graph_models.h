@@ -1,6 +1,6 @@
 /*
- * For tests: networks that are no chains, chains in an order that few have, and
- * those that reach what a backend computes in a way of its own.
+ * For tests: networks that are no chains, chains in a rare order, and networks
+ * that a backend computes by special kernels.
  */
 #ifndef TESTS_GRAPH_MODELS_H
 #define TESTS_GRAPH_MODELS_H
@@ -17,7 +17,7 @@
 	}
 
 /* Every kind of row: strides, padding, windows that overlap, one value that
- * three rows read, and batch norm behind and before an addition. */
+ * three rows read, and batch norm after and before an addition. */
 static const struct layer every_kind_rows[] = {
 	{ .kind = LAYER_CONV, .name = "stem", .outputs = 4, .window = 3,
 	  .stride = 2, .pad = 1 },
@@ -44,8 +44,8 @@ static const struct layer every_kind_rows[] = {
 
 GRAPH(every_kind, 2, 9, 11);
 
-/* A basic block as it is, one that halves its sides, and a bottleneck, of
- * channels that fill vectors, or fill them and leave some over. */
+/* A basic block, one that halves its sides, and a bottleneck. Channels fill
+ * vectors, or fill them with a remainder. */
 static const struct layer residual_rows[] = {
 	{ .kind = LAYER_CONV, .name = "conv1", .outputs = 16, .window = 7,
 	  .stride = 2, .pad = 3, .no_bias = 1 },
@@ -98,8 +98,8 @@ static const struct layer residual_rows[] = {
 GRAPH(residual, 3, 33, 30);
 
 /* Poolings and an addition before anything is learnt, and values that several
- * rows of each kind read, some of them where another could else work in place,
- * be it of the first or of the second one that is added. */
+ * rows of each kind read. Some readers keep another row from working in place,
+ * in the first or in the second operand of an addition. */
 static const struct layer early_rows[] = {
 	{ .kind = LAYER_MAXPOOL, .window = 3, .stride = 2, .pad = 1 },
 	{ .kind = LAYER_ADD },
@@ -132,8 +132,8 @@ static const struct layer early_rows[] = {
 
 GRAPH(early, 2, 13, 12);
 
-/* Nothing but strides and padding, one behind the other, some of it so wide
- * that windows see nothing else, and a stride that leaves one place. */
+/* Strided and padded convolutions in a row. Some padding is so wide that
+ * windows see nothing else, and one stride leaves one pixel. */
 static const struct layer convolved_rows[] = {
 	{ .kind = LAYER_CONV, .name = "a", .outputs = 5, .window = 3 },
 	{ .kind = LAYER_RELU },
@@ -211,9 +211,9 @@ static const struct layer pooled_first_rows[] = {
 
 GRAPH(pooled_first, 3, 15, 14);
 
-/* Chains beside what is alone: a pooling first, two convolutions of one value,
- * a chain whose output two rows read, one behind a strided convolution, sums
- * of a value with itself and with the images. */
+/* Chains among single rows: a pooling first, two convolutions of one value, and
+ * a chain whose output two rows read. Then a chain after a strided convolution,
+ * and sums of a value with itself and with the images. */
 static const struct layer mixed_rows[] = {
 	{ .kind = LAYER_MAXPOOL, .window = 2, .stride = 1 },
 	{ .kind = LAYER_CONV, .name = "a", .outputs = 2, .window = 1 },
@@ -240,7 +240,7 @@ static const struct layer mixed_rows[] = {
 
 GRAPH(mixed, 2, 13, 12);
 
-/* No pooling behind the first two. */
+/* No pooling after the first two. */
 static const struct layer deep_rows[] = {
 	{ .kind = LAYER_CONV, .name = "a", .outputs = 18, .window = 3,
 	  .pad = 1 },
@@ -276,7 +276,7 @@ static const struct layer tiled_rows[] = {
 
 GRAPH(tiled, 1, 26, 26);
 
-/* Convolutions before and behind the rows that a stem is made of. */
+/* Convolutions before and after the rows that a stem is made of. */
 static const struct layer behind_rows[] = {
 	{ .kind = LAYER_CONV, .name = "a", .outputs = 5, .window = 3 },
 	{ .kind = LAYER_RELU },
@@ -321,8 +321,8 @@ static const struct layer stem_rows[] = {
 
 GRAPH(stem, 1, 12, 12);
 
-/* What a stem puts out is read twice, and so are the inputs of two linear
- * layers. Planes that are dropped are whole vectors. */
+/* A stem's output is read twice, and so are the inputs of two linear layers.
+ * Dropped planes are whole vectors. */
 static const struct layer forked_rows[] = {
 	{ .kind = LAYER_CONV, .name = "a", .outputs = 3, .window = 3 },
 	{ .kind = LAYER_RELU },
@@ -340,7 +340,7 @@ static const struct layer forked_rows[] = {
 
 GRAPH(forked, 1, 20, 8);
 
-/* mnist's stem, smaller, with other layers behind it. */
+/* mnist's stem, smaller, with other layers after it. */
 static const struct layer wide_stem_rows[] = {
 	{ .kind = LAYER_CONV, .name = "a", .outputs = 16, .window = 3 },
 	{ .kind = LAYER_RELU },
@@ -379,9 +379,9 @@ static const struct layer two_convs_rows[] = {
 
 GRAPH(two_convs, 1, 5, 5);
 
-/* Windows of 3x3 and 5x5 of many channels: paddings, tiles that fit and that do
- * not, channels that fill neither vectors nor blocks, a plane that two rows
- * read, and weights too many for a cache. */
+/* Windows of 3x3 and 5x5 of many channels: padding, tiles that fit and tiles
+ * that do not, and channels that fill neither vectors nor blocks. Two rows read
+ * one plane, and some weights exceed a cache. */
 static const struct layer windows_rows[] = {
 	{ .kind = LAYER_CONV, .name = "a", .outputs = 17, .window = 1 },
 	{ .kind = LAYER_CONV, .name = "b", .outputs = 70, .window = 3,
@@ -404,9 +404,9 @@ static const struct layer windows_rows[] = {
 
 GRAPH(windows, 2, 5, 12);
 
-/* First the models that any device computes its own way; then one of the cpu
- * class; then what devices do with the first ones already, and chains that
- * differ by what a CPU's vectors, or its stem, make of their sizes. */
+/* The first models have kernels of their own on any device, the next one in the
+ * cpu class. The others repeat them on devices; on a CPU they differ in how
+ * sizes fill vectors, or in their stem. */
 static const struct model *const graph_models[] = {
 	&every_kind_model, &residual_model, &convolved_model, &shared_model,
 	&mixed_model, &forked_model,

@@ -43,7 +43,7 @@ struct layer_run {
 
 enum { PARAMETERS, FIRST, SECOND, GRADIENT };
 
-/* A late step of Adam's, and of those that keep a state or none. */
+/* A late step of Adam, and steps of optimizers with one state or none. */
 #define UPDATES 4
 static const struct update updates[UPDATES] = {
 	{ .optimizer = OPTIMIZER_ADADELTA, .lr = .8, .rho = .9, .eps = 1e-6 },
@@ -71,7 +71,7 @@ static inline struct array array_make(size_t size, double low, double high)
 {
 	struct array array = { .size = size };
 
-	/* Of exactly that size, for the sanitizer. */
+	/* Exact size, for the sanitizer. */
 	array.values = malloc(size * sizeof(float));
 	array.right = malloc(size * sizeof(double));
 	assert_true(size == 0 || (array.values && array.right));
@@ -96,7 +96,7 @@ static inline void assert_near(const char *build, const char *what, size_t i,
 			 right);
 }
 
-/* What is zero or untouched has to be just that. */
+/* Values that are right as zero or untouched have to be exact. */
 static inline void compare(const struct layer_run *run, const char *what,
 			   const struct array *array)
 {
@@ -252,7 +252,7 @@ static inline void plain_forward(struct layer_run *run)
 				plain_output(run, b, o);
 }
 
-/* What passes of an output's dy, by the kernels' own signs. */
+/* Returns the part of an output's dy that passes, by the kernels' own signs. */
 static inline double plain_dz(const struct layer_run *run, int b, int o)
 {
 	const int at = b * run->shape.outputs + o;

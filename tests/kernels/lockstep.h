@@ -32,7 +32,7 @@ static inline void start_alike(struct pair *pair)
 	copy_vector(pair, VECTOR_STATE_1);
 }
 
-/* Of the reference, deciding as the other one did on this batch. */
+/* The reference decides as the other one did on this batch. */
 static inline void compare_scores(struct pair *pair, const struct batch *batch,
 				  const struct score *tried)
 {
@@ -47,7 +47,7 @@ static inline void compare_scores(struct pair *pair, const struct batch *batch,
 	assert_regrets(&pair->right, NEAR);
 }
 
-/* After the update of one, and before that of the reference. */
+/* Updates the reference, after the other one was updated, and compares. */
 static inline void compare_update(struct pair *pair,
 				  const struct update *update)
 {
@@ -88,7 +88,7 @@ static inline void compare_step(struct pair *pair, const struct batch *batch,
 	compare_update(pair, &update);
 }
 
-/* The same, gradient and update at once where the backend can. */
+/* As compare_step(), with gradient and update in one call. */
 static inline void compare_training(struct pair *pair,
 				    const struct batch *batch, double lr)
 {

@@ -49,7 +49,7 @@ static inline void sum_shares(const struct batch *all, struct program *program,
 	}
 }
 
-/* For an observer of whom nothing is wanted. */
+/* For an observer that ignores everything. */
 static inline void hear_nothing(struct replica_observer *observer,
 				enum replica_phase phase)
 {

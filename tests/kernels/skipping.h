@@ -1,8 +1,8 @@
 /*
- * For tests: what this machine lacks is found before a test begins. skip()
- * leaves a test where it stands, and what that holds is never freed, which
- * LeakSanitizer tells only those whose machine lacks something. So nobody else
- * calls it: .ci/check-style.
+ * For tests: finds out what this machine lacks before a test begins. skip()
+ * leaves a test at once, and its memory is never freed. LeakSanitizer reports
+ * that only on a machine that lacks something. Only this file calls skip():
+ * .ci/check-style.
  */
 #ifndef TESTS_SKIPPING_H
 #define TESTS_SKIPPING_H

@@ -10,7 +10,8 @@
 
 #define GUARD 16 /* floats after what is aligned, to stay as they are */
 
-/* The network's, and some of which no size is a whole number of anything. */
+/* The network's shape, and shapes without a size that fills vectors or tiles.
+ */
 static const struct stem_shape shapes[] = {
 	{ 1, 28, 28, 32, 64, 0, 0 }, { 1, 8, 8, 5, 3, 0, 0 },
 	{ 3, 8, 8, 32, 3, 1, 0 },	  { 1, 12, 16, 5, 64, 1, 0 },

@@ -39,7 +39,7 @@ static inline uint8_t *keep_draw(int planes, double drop)
 }
 
 /*
- * By pixels. Of the dy of kept planes, density is not zero; dropped ones
+ * By pixels. A share `density` of dy in kept planes is not zero; dropped planes
  * are bad. Both are allocated.
  */
 static inline void dy_draw(const struct stem_shape *shape,

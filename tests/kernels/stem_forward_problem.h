@@ -40,7 +40,7 @@ static inline size_t between_at(const struct stem_shape *shape, int sample,
 			 (shape->height - 2) + y) * (shape->width - 2) + x);
 }
 
-/* Of the first convolution, one value. */
+/* Returns one value of the first convolution. */
 static inline double between_value(const struct problem *problem, int n, int i,
 				   int y, int x)
 {
@@ -60,7 +60,7 @@ static inline double between_value(const struct problem *problem, int n, int i,
 	return sum;
 }
 
-/* Of the second convolution, the pixel at y, x. */
+/* Returns the pixel at y, x of the second convolution. */
 static inline double pixel_value(const struct problem *problem, int n, int o,
 				 int y, int x)
 {

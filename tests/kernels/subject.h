@@ -172,7 +172,8 @@ static inline size_t layer_choices(const struct model *model, int layer)
 			       model_layer_input(model, layer));
 }
 
-/* Of a whole batch at a layer; NULL where none are taken. To be freed. */
+/* Returns a layer's decisions of a whole batch, to be freed; NULL if it has
+ * none. */
 static inline uint8_t *subject_decisions(struct subject *subject, int layer)
 {
 	const struct program *program = subject->program;
@@ -205,7 +206,7 @@ static inline void subject_follow(struct subject *reference,
 	}
 }
 
-/* Masks are those of models/random.h, at the samples' places in the whole. */
+/* Masks follow models/random.h, at the samples' places in the global batch. */
 static inline void assert_masks(struct subject *subject,
 				const struct batch *batch)
 {

@@ -340,7 +340,7 @@ static void what_is_not_a_number_wins_its_window(void **state)
 }
 
 /* ReLU passes the gradient by what is not a number, as it passes that too. The
- * kernels of GPUs are those of tiny for mnist. */
+ * gpu class has the same kernels for tiny and mnist. */
 static void what_is_not_a_number_reaches_all_gradients(void **state)
 {
 	const char *const names[] = { "tiny", "mnist-example", "mnist" };

@@ -177,9 +177,8 @@ static int exchange(struct group *group, float *values,
 		       -1 : 0;
 }
 
-/* Odd counts, fewer than a line a core among them, in one bucket and in
- * several; nothing behind is touched, and in the middle of what was allocated
- * it works as well. */
+/* Odd counts, some below a line per core, in one bucket and in several. Nothing
+ * after them is touched, and an array inside an allocation works as well. */
 static int exchange_much(struct group *group, void *context, struct error *err)
 {
 	static const size_t counts[] = { 0,   1,    3,	  7,	15,   16,   17,

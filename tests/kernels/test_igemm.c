@@ -52,7 +52,7 @@ struct run {
 	double *x, *w, *bias, *y, *dy, *dw, *dbias, *dx;
 	float *in, *joined, *out, *gradient, *weights, *biases, *back, *by_w,
 		*by_bias;
-	float *zeros; /* of padding; none of a number behind them */
+	float *zeros; /* padding; nothing after it may be read */
 };
 
 static double *draw(struct mt19937 *generator, size_t count)
@@ -85,7 +85,7 @@ static float *to_planes(const double *values, size_t count, struct shape shape,
 	return to;
 }
 
-/* What is drawn becomes what products take, so that both have the same. */
+/* Rounds drawn values to what products take, so that both sides start equal. */
 static void round_factors(const struct run *run, double *values, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -144,7 +144,7 @@ static void open_values(struct run *run, uint32_t seed)
 	free(factors);
 }
 
-/* All of it as the kernels want it. */
+/* Allocates all arrays in the kernels' layout. */
 static void open_own(struct run *run)
 {
 	const struct conv_case *one = run->one;
@@ -196,8 +196,8 @@ static void open_zeros(struct run *run)
 	run->conv.forward.zeros = run->zeros;
 }
 
-/* The reference's numbers are those of run_values(), once for each way that
- * the products read them. */
+/* The reference's numbers come from run_values(), once for each way that the
+ * products read them. */
 static void run_open(struct run *run, int gaps, int joined, enum igemm_dx dx)
 {
 	const struct conv_case *one = run->one;
@@ -265,8 +265,8 @@ static void assert_value(const struct run *run, const char *what, size_t i,
 			 value, right, NEAR * scale);
 }
 
-/* So many times the planes, or, below 0, their ReLU; what lies between pixels
- * is as it was. */
+/* Values are `times` the planes or, if times is below 0, their ReLU. Gaps
+ * between pixels are untouched. */
 static void compare_planes(const struct run *run, const char *what,
 			   const float *values, const double *right,
 			   struct shape shape, int stride, int passes)
@@ -333,7 +333,7 @@ static void compare_forward(struct run *run)
 			  scratch);
 	compare_planes(run, "ReLU", run->out, run->y, conv->out,
 		       conv->out_stride, -1);
-	/* As behind a block of ResNet: y is added to y, or to 0 below 0. */
+	/* As after a block of ResNet: y is added to y, or to 0 below 0. */
 	end.adds = 1;
 	kernels->multiply(&conv->forward, &batch, run->weights, &end, run->out,
 			  scratch);
@@ -357,8 +357,8 @@ static size_t find_outputs(const struct run *run, size_t *places)
 	return count;
 }
 
-/* What is rounded before gives the same bits, and what is rounded behind those
- * of the same numbers; nothing is written between them. */
+/* Factors that were rounded before give equal bits, and so do outputs that are
+ * rounded after; nothing is written between pixels. */
 static void compare_packed(struct run *run)
 {
 	const struct igemm_kernels *kernels = run->products->kernels;

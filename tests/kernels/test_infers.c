@@ -13,9 +13,9 @@
 
 static struct folded_model folded;
 
-/* Where products round their factors, all that is between two of them: what a
- * pooling, a product of each kind and a sum put out, some of it read by others,
- * too. */
+/* All rows that may stand between two products that round their factors: a
+ * pooling, a product of each kind and a sum. Other rows read some outputs, too.
+ */
 static const struct layer rounded_rows[] = {
 	{ .kind = LAYER_CONV, .name = "a", .outputs = 20, .window = 5,
 	  .stride = 2, .pad = 2 },

@@ -1,5 +1,5 @@
 /*
- * Labels that a byte would not tell apart, in every build of the backends that
+ * Labels that are equal in their low byte, in every build of the backends that
  * compute, against the reference.
  */
 #include "tests/kernels/lockstep.h"
@@ -14,7 +14,7 @@ static const struct layer thousand_layers[] = {
 	{ .kind = LAYER_LOSS },
 };
 
-/* No linear layer has the loss beside it. */
+/* No linear layer is next to the loss. */
 static const struct layer conv_layers[] = {
 	{ .kind = LAYER_LINEAR, .name = "fc", .outputs = 8 },
 	{ .kind = LAYER_CONV, .name = "conv", .outputs = 1000, .window = 1 },

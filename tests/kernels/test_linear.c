@@ -218,8 +218,8 @@ static void rounding_is_as_bf16_says(void **build)
 	}
 }
 
-/* dx is that of the parameters before. A light run has one update of each case,
- * and six cases of each update. */
+/* dx is from the parameters before the update. A light run has one update of
+ * each case, and six cases of each update. */
 static void fused_steps_are_right(void **build)
 {
 	const struct linear_kernels *kernels = kernels_of(build);
@@ -267,7 +267,7 @@ static void outputs_are_precise(void **build)
 	run_close(&run);
 }
 
-/* Of vectors with a rest, and of tiles: exact ones and those of bf16. */
+/* Vectors with a remainder, and tiles: exact ones, and tiles of bf16. */
 static const struct linear_case nan_cases[] = {
 	{ { 2, 37, 20, 1, 0 }, 4, 0, 0, 0, 0, 0 },
 	{ { 2, 48, 32, 1, 0 }, 128, 0, 0, 0, 0, 0 },

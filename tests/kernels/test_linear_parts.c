@@ -147,7 +147,7 @@ static void update_plainly(struct parts_run *all, const struct update *update)
 	}
 }
 
-/* By two ranks, one of which has no blocks where there is one only. */
+/* By two ranks. If there is one block only, one rank has none. */
 static void update_by_parts(struct parts_run *all, const struct update *update)
 {
 	const struct layer_run *first = &all->runs[0];

@@ -12,8 +12,8 @@
 static float x[ROWS][CHANNELS], dy[ROWS][CHANNELS];
 static const struct norm_rows rows = { ROWS, CHANNELS, CHANNELS };
 
-/* As behind a dropped plane: a sum in float would be off by 1e-6 of it, which
- * a deviation of sqrt(eps) makes 3e-4 of the gradient behind. */
+/* As after a dropped plane: a sum in float would be off by 1e-6 of it, which a
+ * deviation of sqrt(eps) makes 3e-4 of the next gradient. */
 static void equal_gradients_are_summed_well(void **state)
 {
 	const struct cpu_kernels *kernels = *state;
@@ -37,7 +37,7 @@ static void equal_gradients_are_summed_well(void **state)
 	}
 }
 
-/* Adds the rows, some of them first and the others behind them. */
+/* Adds the rows: first some of them, then the others. */
 static void assert_moments(const struct cpu_kernels *kernels, size_t some,
 			   double spread)
 {
@@ -70,7 +70,7 @@ static void variances_are_right_far_from_zero(void **state)
 	assert_moments(*state, 192, 1);
 }
 
-/* As at an image's edge, whose first rows are all the same. */
+/* As at an image's edge, whose first rows are all equal. */
 static void first_rows_may_be_equal(void **state)
 {
 	for (int r = 0; r < ROWS; r++)
@@ -93,8 +93,8 @@ static void assert_near(double value, double right, double scale)
 
 static float other[ROWS][CHANNELS], y[ROWS][CHANNELS], g[ROWS][CHANNELS];
 
-/* A ReLU behind batch norm, and behind an addition to it: what it puts out,
- * what it lets pass, and the sums and the gradient of that. */
+/* A ReLU after batch norm, and after an addition to it: the output, the signs,
+ * and the sums and the gradient of what passes. */
 static void relus_are_done_along(const struct elementwise_kernels *kernels,
 				 int adds)
 {

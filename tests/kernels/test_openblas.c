@@ -13,7 +13,7 @@
 #define STEPS 3
 
 #define SINGLE 1e-5 /* of a tensor's largest entry */
-#define NORMED 1e-4 /* the same behind batch norm */
+#define NORMED 1e-4 /* of it, after batch norm */
 #define DOUBLE 1e-12
 
 static const struct model *const models[] = {
@@ -457,7 +457,7 @@ GRAPH(chain, 1, 6, 6);
  * 4) and the gradients by them (4 to 5), by the pooling's (5 to 6) and by
  * ReLU's, in whose place is the convolution's (256, 6 to 8). The two large ones
  * share a place, and logits and gradients by them do with them; at the turn the
- * pooling's output and the gradient by it lie behind.
+ * pooling's output and the gradient by it come after.
  */
 static void a_chain_uses_memory_again(void **state)
 {
@@ -489,7 +489,7 @@ static void inputs_of_others_stay(void **state)
 	(void)state;
 	graph_resolve(&graph, &early_model);
 	openblas_plan(&is, &graph, &one);
-	/* Row 8 is the last that reads row 1, and does so in place of 7. */
+	/* Row 8 is the last reader of row 1, and writes in place of 7. */
 	assert_true(is.outputs[2] != is.outputs[1]);
 	assert_true(is.outputs[3] != is.outputs[1]);
 	assert_int_equal(is.outputs[4], is.outputs[3]);

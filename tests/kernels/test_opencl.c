@@ -145,7 +145,7 @@ static void long_tests_are_sliced(void **state)
 	free(images);
 }
 
-/* Before memory is asked for, of which no device has as much. */
+/* Refused before memory is allocated: no device has enough. */
 static void pixels_beyond_an_int_are_refused(void **state)
 {
 	const struct model *model = model_find("tiny");
@@ -161,7 +161,7 @@ static void pixels_beyond_an_int_are_refused(void **state)
 	assert_non_null(strstr(err.message, "allow at most 2147483647 pixels"));
 }
 
-/* Two steps, so that the state counts; the reference has it in double. */
+/* Two steps, so that the state counts; the reference keeps it in double. */
 static void update_is_adadelta(void **state)
 {
 	const struct update update = { .lr = 0.7, .rho = 0.9, .eps = 1e-6 };

@@ -1,7 +1,7 @@
 /*
- * Which OpenCL devices there are, which is meant, and what it is parted into:
- * PoCL plays a device of one unit and two of eight, which say of themselves
- * what a test wants.
+ * Which OpenCL devices there are, which is meant, and what it is divided into:
+ * PoCL plays a device of one unit and two of eight, which report what a test
+ * chooses.
  */
 #include <CL/cl.h>
 #include <dlfcn.h>
@@ -15,9 +15,9 @@
 
 static struct error err;
 
-/* Of the devices that the driver names, so many from the last are GPUs; and
- * there is only this way to part them, unless it is 0. Of the parts that it
- * was asked for it makes so many too few. */
+/* What the driver reports: its last `gpus` devices are GPUs, and `way` is the
+ * only way to divide a device, unless it is 0. It makes `lacking` parts fewer
+ * than requested. */
 static struct {
 	int gpus;
 	cl_device_partition_property way;
@@ -64,7 +64,7 @@ cl_int clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t size,
 	return status;
 }
 
-/* The parts that were made last, and those that were given back. */
+/* The parts that were made last, and the number of released parts. */
 static cl_device_id parts[2 * UNITS];
 static cl_uint part_count, released;
 

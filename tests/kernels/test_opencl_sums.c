@@ -58,8 +58,8 @@ static void evaluate_once(struct device *on, const struct model *model,
 	program_free(program);
 }
 
-/* Sums over so many factors, forward and back, that the gpu class has parts of
- * them; what is before b gets its gradient twice. */
+/* Sums have enough factors, forward and backward, for the gpu class to split
+ * them. The row before b gets its gradient twice. */
 static const struct layer deep_layers[] = {
 	{ .kind = LAYER_CONV, .name = "a", .outputs = 57, .window = 3,
 	  .pad = 1 },
@@ -175,8 +175,8 @@ static void long_batches_are_split(void **state)
 	free(sum);
 }
 
-/* Steps that end at once leave what those that end twice do, on an empty batch
- * as well. */
+/* A step in one call leaves the vectors that gradient and update leave, on an
+ * empty batch as well. */
 static void training_is_gradient_and_update(void **state)
 {
 	static const int counts[] = { 3, 0, BATCH };

@@ -149,7 +149,7 @@ static void seven_points_are_right(void **state)
 	assert_tiled(&seven_model, PADDED, 2);
 }
 
-/* And behind it one of a window of 5. */
+/* And after it a window of 5. */
 static void folded_is_right(const struct layer *first)
 {
 	struct layer rows[] = {

@@ -1,4 +1,5 @@
-/* The optimizers of each build of backend cpu, beside plain loops in double. */
+/* The optimizers of each build of backend cpu, against plain loops in double.
+ */
 #include "tests/kernels/linear_run.h"
 
 #include "backends/cpu/kernels/kernels.h"
@@ -74,7 +75,7 @@ static void nan_stays(const struct linear_kernels *kernels,
 					 i == 3 || i == 19);
 }
 
-/* Of the first so many updates. */
+/* Checks the first `count` updates. */
 static void each_build(void (*check)(const struct linear_kernels *kernels,
 				     const struct update *update), int count)
 {

@@ -7,7 +7,7 @@
 
 #define HUGE HOST_HUGE_PAGE
 
-/* Whether the kernel was told so of the page that place is in. */
+/* Returns 1 if the kernel was advised to make the page of place huge. */
 static int is_huge(const void *place)
 {
 	FILE *file = fopen("/proc/self/smaps", "r");

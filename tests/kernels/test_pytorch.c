@@ -8,7 +8,7 @@
 #include "backends/host/reference_base.h"
 #include "backends/reference/layers.h"
 
-/* Behind its header. */
+/* Opens it after its header. */
 static FILE *open_golden(const char *name)
 {
 	char path[64], header[128];
@@ -28,7 +28,7 @@ static void assert_near(const char *what, double found, double right,
 		fail_msg("%s: %.17g, PyTorch's is %.17g", what, found, right);
 }
 
-/* Those of make_golden.py's SETTINGS. */
+/* Returns an entry of make_golden.py's SETTINGS. */
 static struct update settings_of(const char *name, int step)
 {
 	struct recipe recipe = { .lr = .7, .rho = .9, .eps = 1e-6 };
@@ -169,7 +169,7 @@ static void parameters_are_those_of_pytorch(void **state)
 	assert_int_equal(next_buffer, model_buffer_count(&residual));
 }
 
-/* As eighths() there, of which a double holds every sum of products. */
+/* As eighths() there: a double holds every sum of their products. */
 enum salt { X = 1, W, BIAS, DY, Z };
 
 static double eighths(enum salt salt, size_t i)
@@ -179,7 +179,7 @@ static double eighths(enum salt salt, size_t i)
 	return (double)((n * n * n + (long)salt * n) % 29 - 14) / 8;
 }
 
-/* The file's next rows are those of this tensor. */
+/* Compares the file's next rows with this tensor. */
 static void expect_tensor(FILE *file, const char *of, const char *tensor,
 			  const double *found, size_t count, double bound)
 {

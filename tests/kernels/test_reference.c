@@ -7,7 +7,7 @@
 #include "backends/reference/layers.h"
 
 #define BATCH 3
-#define GLOBAL 5 /* of which this core has three */
+#define GLOBAL 5 /* this core has three of them */
 #define H 3e-5	 /* the error of a central difference grows with its square */
 
 static const struct program_options tiny_options = { .batch = BATCH,
@@ -45,7 +45,7 @@ static void compare_tensor(struct subject *subject, const struct batch *batch,
 			   float *parameters, const float *gradient,
 			   const struct tensor *tensor)
 {
-	/* All of a small tensor, and every so many of a large one. */
+	/* All entries of a small tensor, every stride-th of a large one. */
 	const size_t stride = tensor->count / 40 + 1;
 	const double whole = largest_of(gradient, subject->program->parameters);
 	double most = 0;
@@ -352,7 +352,7 @@ static void relu_by_hand(void **state)
 	relu_backward(dy, 4, positive, dx);
 	assert_true(y[0] == 0 && y[1] == 0 && y[2] == 2 && y[3] == 1);
 	assert_true(dx[0] == 0 && dx[1] == 0 && dx[2] == 3 && dx[3] == 4);
-	/* The wrong sign of 1 beside 4 costs 1 / 4. */
+	/* The wrong sign of 1, with a largest value of 4, costs 1 / 4. */
 	relu_forward(x, 4, imposed, positive, y, &regret);
 	assert_true(y[0] == 0 && y[2] == 2 && y[3] == 0 && regret == .25);
 	assert_true(!positive[0] && positive[2] && !positive[3]);

@@ -1,6 +1,6 @@
 /*
- * Cores that share a global batch learn what one core does that has it all,
- * and all of them the same.
+ * Cores that share a global batch learn what one core learns from all of it,
+ * and end with equal parameters.
  */
 #include "tests/kernels/share.h"
 
@@ -47,14 +47,14 @@ static int start(const struct team *team, struct group *group,
 	return replica_store(group, program, VECTOR_PARAMETERS, values, err);
 }
 
-/* What a core was last told to update, and the backend that does so. */
+/* The slice that a core updated last, and the backend that updated it. */
 static _Thread_local struct slice updated;
 static _Thread_local const struct backend *watched;
 
 static int note_update(struct program *program, const struct update *what,
 		       size_t from, size_t to, struct error *err)
 {
-	/* But for what cores update together, behind all slices. */
+	/* Except for what cores update together, after all slices. */
 	if (from < program->reduced || from == to)
 		updated = (struct slice){ from, to };
 	return watched->update(program, what, from, to, err);

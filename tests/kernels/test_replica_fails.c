@@ -35,7 +35,7 @@ static int has_factors(const struct plot *plot)
 	return plot->call == GRADIENT_FACTORS || plot->call == UPDATE_FACTORS;
 }
 
-/* Slots know neither their core nor the iteration. */
+/* A slot is called without its core and the iteration. */
 static _Thread_local struct {
 	const struct plot *plot; /* NULL: nothing happens here */
 	int iteration;
@@ -125,7 +125,7 @@ static struct backend make_unlucky(const struct plot *plot)
 	return unlucky;
 }
 
-/* No layer's inputs are those of all cores. */
+/* No layer has the inputs of all cores. */
 static const struct layer on_images[] = {
 	{ .kind = LAYER_LINEAR, .name = "fc", .outputs = 10 },
 	{ .kind = LAYER_LOSS },

@@ -256,7 +256,7 @@ static void expect_released(struct program *program, int made)
 	assert_int_equal(program->resident_samples, 0);
 }
 
-/* Those of a test set alone as well, which resident_samples does not count. */
+/* A test set alone is released as well: resident_samples does not count it. */
 static void resident_samples_are_released(void **state)
 {
 	const struct loader_plan plan = { .size = 1, .global_batch = 4 };

@@ -50,8 +50,8 @@ static void problem_close(struct problem *problem)
 	free(problem->images);
 }
 
-/* As the parts of a batch are, added up here; a sum of so many floats in one
- * float would be off by a hundred times that. */
+/* The sum equals the parts of a batch, added up here. A sum of 4096 floats in
+ * one float would be off by a hundred times the bound. */
 static void losses_are_summed_as_in_double(void **state)
 {
 	struct problem problem;

@@ -1,9 +1,9 @@
 /*
- * Cores that make layers' updates together, out of what each has of them, get
- * the bits that whole gradients give, added up: in every build, by either
- * transport, with shares of any size; and so do those that have no memory in
- * common and send each other what is less, gradients in buckets. What is said
- * to be complete of a gradient stays as it is.
+ * Cores that make layers' updates together from shared factors get the bits of
+ * whole gradients that are added up: in every build, by either transport, with
+ * shares of any size. Cores without common memory, which send each other
+ * factors or gradients in buckets, whichever is less, get these bits as well. A
+ * part of a gradient that is announced as complete does not change.
  */
 #include "backends/cpu/kernels/kernels.h"
 #include "bench/system/hash.h"
@@ -240,7 +240,7 @@ static void cores_share_to_the_same_bits(const struct model *model,
 	static const struct {
 		int cores, global, pauses;
 	} cases[] = { { 2, 7, 1 }, { 3, 200, 0 }, { 8, 35, 0 }, { 8, 5, 0 } };
-	/* The kernels of mnist-example are those of mnist. */
+	/* mnist-example has mnist's kernels. */
 	const int is_seen = !strcmp(model->name, "mnist-example");
 	const size_t most = precision == PRECISION_BF16 || is_seen ?
 				    1 : sizeof(cases) / sizeof(cases[0]);
@@ -258,7 +258,7 @@ static void cores_share_to_the_same_bits(const struct model *model,
 		train_plainly(&team, cases[i].cores);
 		compare(&team, cases[i].cores, "threads", 0);
 		compare(&team, cases[i].cores, "fork", 0);
-		/* Threads reach memory of which the group knows nothing. */
+		/* Threads reach memory that the group does not manage. */
 		compare(&team, cases[i].cores, "threads", 1);
 		for (int s = 0; s < STEPS; s++)
 			batch_free(&team.global[s]);
@@ -354,7 +354,7 @@ int main(void)
 		{ "mnist: cores share to the same bits", in_every_build, NULL,
 		  NULL, "mnist" },
 		{ "mnist-example: cores share to the same bits",
-		  /* The kernels are those of mnist. */
+		  /* It has mnist's kernels. */
 		  test_if(!tests_are_light(), in_every_build), NULL, NULL,
 		  "mnist-example" },
 	};

@@ -275,7 +275,7 @@ static void dense_steps_are_steady(void **state)
 enum plant { PLANT_LIBRARY, PLANT_MAPPING, PLANT_PAGE, PLANTS };
 
 static enum plant planted;
-static char *volatile taken; /* or the compiler knows that nobody needs it */
+static char *volatile taken; /* or the compiler removes an unused array */
 static char *untouched[CORES];
 
 static void plant(int core)

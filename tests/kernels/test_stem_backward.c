@@ -7,7 +7,7 @@
 #include "tests/kernels/stem_backward_problem.h"
 
 #define NEAR 1e-5 /* of the largest entry */
-#define NEAR_BF16 1e-2 /* likewise */
+#define NEAR_BF16 1e-2 /* of it, in bf16 */
 #define BEFORE 2  /* what is there before anything is added */
 #define MOST_BYTES 2 /* of a vector's signs */
 
@@ -99,8 +99,8 @@ static double *solve_plainly(const struct problem *problem)
 }
 
 /*
- * Sets the bits of one tile, for the order of lanes that kernels/stem_lanes.h
- * tells: signs[vector][middle][6x6], a bit for each lane.
+ * Sets the bits of one tile, for the order of lanes in kernels/stem_lanes.h:
+ * signs[vector][middle][6x6], a bit for each lane.
  */
 static void tile_pack(const struct problem *problem, int s, int t, int vector,
 		      int lane, int bytes, uint8_t *signs)
@@ -124,7 +124,7 @@ static void tile_pack(const struct problem *problem, int s, int t, int vector,
 		}
 }
 
-/* Those of bf16, a bit a column, as stem_direct_amx.h says. */
+/* Packs the signs of bf16, a bit per column, as stem_direct_amx.h says. */
 static void rows_pack(const struct problem *problem, uint8_t *signs)
 {
 	const struct stem_shape *shape = &problem->shape;

@@ -2,7 +2,7 @@
 #include "tests/kernels/stem_forward_problem.h"
 
 #define NEAR 3e-6     /* of the largest output, or value between */
-#define NEAR_BF16 3e-3 /* likewise; more than 2e-3 is measured */
+#define NEAR_BF16 3e-3 /* of it, in bf16; more than 2e-3 is measured */
 #define WINNER_BF16 3e-3 /* a winner below the best */
 #define UNTOUCHED 7.f /* what is in outputs that nobody may write */
 #define SCALE 1.25f
@@ -327,7 +327,7 @@ static void test_nan(void **state)
 	}
 }
 
-/* Each place of a plane is that of one pixel. */
+/* Each place of a plane belongs to one pixel. */
 static void check_places(const struct stem_kernels *stem,
 			 const struct stem_shape *shape)
 {

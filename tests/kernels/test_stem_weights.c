@@ -4,10 +4,10 @@
 #include "backends/cpu/kernels/kernels.h"
 
 #define NEAR 1e-5 /* of the largest entry */
-#define NEAR_BF16 1e-2 /* of tiles, likewise */
+#define NEAR_BF16 1e-2 /* of it, by tiles */
 #define BEFORE 2 /* what is there before anything is added */
 
-/* The network's, and some of which no size is a whole number of vectors. */
+/* The network's shape, and shapes without a size that fills vectors. */
 static const struct stem_shape shapes[] = {
 	{ 1, 28, 28, 32, 64, 0, 0 }, { 1, 8, 8, 5, 3, 0, 0 },
 	{ 3, 12, 16, 32, 64, 0, 0 }, { 3, 8, 8, 32, 3, 1, 0 },
@@ -93,7 +93,7 @@ static void run(const struct problem *problem, const struct stem_kernels *stem)
 	free_guarded(sums, sums_size);
 }
 
-/* NaN are where they are right, or where tiles mix those of an image too. */
+/* NaN are where they are right, or where tiles mix values of one image. */
 static int nan_is_right(double value, double right, int mixes)
 {
 	return isnan(right) ? isnan(value) : mixes || !isnan(value);

@@ -290,11 +290,11 @@ static int has_winograd(const struct program *program)
 	return found;
 }
 
-/* Those of the layers that a program names, and no others. A factor beside the
- * middle of two numbers may go to the other one, and what is behind it follows:
- * over six batches that made 4e-6 to 1.3e-3 of the largest entry where three
- * convolutions are rounded, and one of them left out 7e-3 to 4e-2; of conv1
- * alone 3e-5 to 2e-4. */
+/* Factors of the layers that a program names are rounded, and no others. A
+ * factor near the middle of two numbers may be rounded to the other one, and
+ * changes all later values. Over six batches that made 4e-6 to 1.3e-3 of the
+ * largest entry if three convolutions are rounded, and 7e-3 to 4e-2 if one of
+ * them is left out; for conv1 alone 3e-5 to 2e-4. */
 static void factors_are_rounded_that_cpu_names(void **state)
 {
 	const struct program_options options = { .batch = SAMPLES,
@@ -313,8 +313,8 @@ static void factors_are_rounded_that_cpu_names(void **state)
 	rows[0].pad = 1;
 	model.layers = rows;
 	subject_open(&tried, "cpu", &model, &options);
-	/* conv1, and not the 3x3 behind it, if that is by Winograd's
-	 * algorithm, as without AMX. */
+	/* conv1, but not the 3x3 after it if Winograd's algorithm computes
+	 * that, as without AMX. */
 	points = has_winograd(tried.program);
 	assert_true(tried.program->rounds[0]);
 	assert_int_not_equal(tried.program->rounds[4], points);
@@ -448,7 +448,7 @@ static void a_scale_follows_what_overflows(void **state)
 	assert_int_equal(err.kind, ERROR_FAILED);
 }
 
-/* What ranks have after each of three steps, the second of which overflows. */
+/* State of ranks after each of three steps. The second one overflows. */
 struct ranks {
 	struct loss_scaler scalers[2][3];
 	float first[2][3]; /* parameter */

@@ -1,6 +1,6 @@
 /*
  * Sums over more than a million pixels and samples, by every backend that
- * computes, against OpenBLAS in double. A float that takes so many values one
+ * computes, against OpenBLAS in double. A float that takes a million values one
  * after the other is off by more than 1e-4 of their sum.
  */
 #include "tests/kernels/variants.h"
@@ -52,8 +52,8 @@ static const struct layer single_rows[] = {
 
 /*
  * A model with its samples, and what is right for `count` of them if no
- * decisions are imposed. The gpu class of OpenCL makes a sum of each sample's
- * pixels: those of two samples are as long as those of nine.
+ * decisions are imposed. The gpu class of OpenCL sums each sample's pixels
+ * apart: its sums of two samples are as long as its sums of nine.
  */
 struct sums {
 	const struct model model;

@@ -19,7 +19,7 @@ static const struct transport *find(const char *name)
 	return transport;
 }
 
-/* Up to so many cores of each transport. */
+/* Returns the largest number of cores of a transport. */
 static int sizes(const char *name)
 {
 	const int most = find(name)->max_size;

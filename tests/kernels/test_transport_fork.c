@@ -1,7 +1,5 @@
-/*
- * Cores that are processes: what they are told, how they die, and what is left
- * of them then, which is nothing.
- */
+/* Cores that are processes: what they receive, how they die, and that nothing
+ * is left of them. */
 #include "backends/parallel/transport.h"
 
 #include <dirent.h>
@@ -206,7 +204,7 @@ static void a_death_is_reported_soon(void **state)
 	assert_no_children();
 }
 
-/* All stop because they were told to; the first has to write for a while. */
+/* All stop because they were asked to; the first has to write for a while. */
 static int stop_and_write(struct group *group, void *context, struct error *err)
 {
 	(void)context;

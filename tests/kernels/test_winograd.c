@@ -115,7 +115,7 @@ static int count_winograd(const struct program *program)
 	return found;
 }
 
-/* And behind it one of a window of 4. */
+/* And after it a window of 4. */
 static void folded_is_right(const struct layer *first)
 {
 	struct layer rows[] = {

@@ -1,4 +1,4 @@
-/* Multiply-adds that are told as done are those of the build's kernels. */
+/* The multiply-adds that a profile reports are done by the build's kernels. */
 #include "tests/kernels/profile_run.h"
 
 #include "backends/cpu/kernels/kernels.h"
@@ -99,8 +99,8 @@ static void compare_stem(const struct iteration *all,
 	share_done(all, some, "conv1+conv2 forward", some->planes);
 	share_done(all, some, "conv1+conv2 backward", some->planes);
 	share_done(all, some, "conv2 weight gradient", 0);
-	/* Of the four pixels of a window one has a gradient, and each of those
-	 * that are not 0 is multiplied. */
+	/* One of the four pixels of a window has a gradient, and each gradient
+	 * that is not 0 is multiplied. */
 	assert_true(part->done >= part->nonzero * part->dense / 4);
 }
 
@@ -116,8 +116,8 @@ static void compare_linear(const struct iteration *all,
 	share_done(all, some, "fc1 backward", 0);
 }
 
-/* Products with what is dropped are left out where nothing is said of tiles,
- * which take what is beside them, too. */
+/* Products with dropped values are left out, except in tiles, which multiply
+ * their neighbours, too. */
 static void expect_less(const struct iteration *all,
 			const struct iteration *some)
 {

@@ -1,6 +1,6 @@
 /*
  * For tests: every backend that computes, in every build of its kernels, and
- * the reference beside it, which follows its decisions: rounding may choose
+ * the reference. It follows the backend's decisions, since rounding may choose
  * another winner.
  */
 #ifndef TESTS_VARIANTS_H
@@ -54,7 +54,7 @@ static inline int have_variant(const struct variant *variant)
 	return variant->needed || have_device(variant->backend, &request);
 }
 
-/* What is tried, and the reference beside it. */
+/* The subject, and the reference. */
 struct pair {
 	struct subject tried, right;
 };
@@ -106,19 +106,19 @@ static inline int is_tried(const struct variant *variant)
 	return !backend_find(variant->backend)->is_reference;
 }
 
-/* Of those variants only that are wanted; NULL: of all. */
+/* Runs the checks of the variants that takes() accepts; NULL: all. */
 static inline int run_some_variants(const char *group,
 				    const struct check *checks,
 				    size_t check_count,
-				    int (*wants)(const struct variant *))
+				    int (*takes)(const struct variant *))
 {
 	static struct CMUnitTest tests[VARIANTS * MOST_CHECKS];
 	static char names[VARIANTS * MOST_CHECKS][64];
 	size_t count = 0;
 
-	memset(tests, 0, sizeof(tests)); /* those of an earlier group */
+	memset(tests, 0, sizeof(tests)); /* from an earlier group */
 	for (size_t v = 0; v < VARIANTS; v++) {
-		const int have = (!wants || wants(&variants[v])) &&
+		const int have = (!takes || takes(&variants[v])) &&
 				 have_variant(&variants[v]);
 
 		for (size_t c = 0; c < check_count; c++, count++) {

@@ -120,7 +120,7 @@ class Block(nn.Module):
         super().__init__()
         outputs = 4 * planes if bottleneck else planes
         same = stride == 1 and inputs == outputs
-        # Made before the block's own layers, as in torchvision, but behind
+        # Made before the block's own layers, as in torchvision, but after
         # them in the order of the network's parameters.
         projection = nn.Identity() if same else Pair(inputs, outputs, 1, stride)
         shapes = [(inputs, planes, 1), (planes, planes, 3, stride),

@@ -74,7 +74,7 @@ def run(command, contest, variables, timeout, fine=(0,)):
     """What it printed. Its own words are the reason if it fails, which is to
     exit with anything but what is fine."""
     cpus = cpus_for(contest)
-    # A signal that came while a process starts would leave it behind.
+    # A signal that came while a process starts would leave it running.
     mask = signal.pthread_sigmask(signal.SIG_BLOCK,
                                   {signal.SIGINT, signal.SIGTERM})
 

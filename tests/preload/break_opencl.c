@@ -3,13 +3,13 @@
  *
  *   BREAK_OPENCL=FUNCTION:N:HOW
  *
- * The Nth call of FUNCTION, one of those below, and all after it do not reach
+ * The Nth call of FUNCTION, a function below, and all after it do not reach
  * the driver. HOW is the status that they return, "hang", or "abort"; of
  * clBuildProgram also "source", kernels that are nonsense. With "count" they
  * reach it, and BREAK_OPENCL_MARK gets a byte for each.
  *
- * "destructors" are those of its library, at the end of a process that is named
- * like the command: not of the linker that a driver starts.
+ * "destructors" run in the driver's library, at the end of a process with the
+ * command's name: not of the linker that a driver starts.
  *
  *   BREAK_OPENCL_MARK=FILE
  *
@@ -26,7 +26,7 @@
  *   OPENCL_ALONE=1
  *
  * Builds are refused while another thread builds; each takes long enough to be
- * met. A kernel's first launch is a build too, until the clFinish() behind it;
+ * met. A kernel's first launch is a build too, until the clFinish() after it;
  * in between that thread may launch nothing.
  */
 #include <CL/cl.h>
@@ -174,7 +174,7 @@ static int is_first(cl_kernel kernel)
 	return 1;
 }
 
-/* 0 if nobody else has begun, or does so within 50 ms. */
+/* Returns 0 if no other thread has begun, or begins within 50 ms. */
 static int begin_alone(void)
 {
 	const struct timespec time = { .tv_nsec = 50 * 1000 * 1000 };

@@ -1,5 +1,5 @@
 /*
- * For tests, as LD_PRELOAD: calls of the program that fail when told to.
+ * For tests, as LD_PRELOAD: calls of the program that fail on demand.
  *
  *   FAIL_AT=N         the N-th such call fails, counted from 1
  *   FAIL_STICKY=1     and all after it

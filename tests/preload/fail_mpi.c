@@ -7,8 +7,8 @@
  *   FAIL_AT=N          ... the N-th time
  *   FAIL_REPORT=FILE   is made then
  *
- * Without mpi.h: all arguments of these functions are pointers and integers, of
- * which a call passes at most eight.
+ * Without mpi.h: all arguments of these functions are pointers and integers; a
+ * call passes at most eight.
  */
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
  * For tests, as LD_PRELOAD or as LD_AUDIT: a BLAS that multiplies what is made
  * of a transposed first factor by FACTOR. Such products are gradients of linear
  * layers and of convolutions, so that the first loss stays as it is. A test
- * that wants another factor changes the text below in a copy of the library.
+ * that needs another factor changes the text below in a copy of the library.
  *
  *   SCALE_WAIT=FILE  the first product waits until FILE is there
  */

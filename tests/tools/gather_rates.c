@@ -109,7 +109,7 @@ static double best_of(const struct subject *subject,
 	return best;
 }
 
-/* Of images it is not wanted. */
+/* Images get no gradient. */
 static enum igemm_dx dx_of(const struct rate_case *one,
 			    const struct igemm_kernels *kernels)
 {

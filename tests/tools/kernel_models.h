@@ -4,8 +4,8 @@
 
 #include "models/model.h"
 
-/* By tiles where vectors have 4 floats, as oclgrind's; two, below each other,
- * behind a convolution that they lead with. */
+/* By tiles if vectors have 4 floats, as oclgrind's have; two tiles, below each
+ * other, after a first convolution. */
 static const struct layer tiles_layers[] = {
 	{ .kind = LAYER_CONV, .name = "a", .outputs = 8, .window = 2 },
 	{ .kind = LAYER_RELU },
@@ -16,8 +16,7 @@ static const struct layer tiles_layers[] = {
 	{ .kind = LAYER_LOSS },
 };
 
-/* One tile, behind a convolution of its own, whose sums have no border: its
- * window is 1. */
+/* One tile, after a convolution whose sums have no border: its window is 1. */
 static const struct layer pooled_layers[] = {
 	{ .kind = LAYER_CONV, .name = "a", .outputs = 8, .window = 1 },
 	{ .kind = LAYER_MAXPOOL, .window = 2 },
@@ -106,12 +105,11 @@ static const struct layer long_layers[] = {
 /* b by tiles, where vectors have 4 floats. */
 static const struct layer alone_layers[] = { ALONE_ROWS(4, 1) };
 
-/* Of fewer channels, of which each is a work-group of many items; sums of two
- * parts in a, where these have 16 factors, and its bias. */
+/* Fewer channels: each is a work-group of many items. In a, sums of products
+ * and of the bias have two parts, if a part has 16 factors. */
 static const struct layer alone_groups_layers[] = { ALONE_ROWS(2, 0) };
 
-/* Of a stride, and folded for tiles of seven points where vectors have 4
- * floats. */
+/* Strided, and folded for tiles of seven points if vectors have 4 floats. */
 static const struct layer folded_layers[] = {
 	{ .kind = LAYER_CONV, .name = "a", .outputs = 4, .window = 5,
 	  .stride = 2, .pad = 2 },

@@ -6,18 +6,17 @@
  *                      [--dataset NAME] [--data-dir DIR]
  *
  *   dense   as `--algorithm dense`
- *   fast    of MNIST's networks, convolutions by the kernels of stem.h, linear
- *           layers by those of linear.h; of the others, convolutions by
- *           Winograd; then the update
+ *   fast    for MNIST's networks, convolutions by the kernels of stem.h and
+ *           linear layers by the kernels of linear.h; for other networks,
+ *           convolutions by Winograd; then the update
  *   fused   linear layers with their update at once: `--algorithm fast`
  *
- * Networks whose images are not those of the data set get normal noise, which
- * costs as much.
+ * Networks for images of another shape get normal noise, which costs as much.
  *
  * Rungs come in turns; of each turn the first step, which finds the others'
- * memory in the caches, does not count. The learning rate is 0, so that all of
- * them do the same at every step, and that is checked. Rows of CSV come out,
- * which tests/peers/ladder shows as a table.
+ * memory in the caches, does not count. The learning rate is 0, so that all
+ * rungs compute equal steps, which is checked. The output is CSV, which
+ * tests/peers/ladder shows as a table.
  */
 #include <getopt.h>
 #include <math.h>
@@ -128,7 +127,7 @@ static int train(struct climber *climber, const struct batch *batch,
 	       program_update(climber->program, &update, err);
 }
 
-/* Each step has its own masks, of all rungs the same. */
+/* Each step has its own masks, equal for all rungs. */
 static int make_step(struct climber *climber, struct batch *batch, long step,
 		     double *elapsed_s, struct error *err)
 {
@@ -214,7 +213,7 @@ static int is_near(const struct climber *climber, const struct climber *dense)
 		       climber->error <= NEAR_GRADIENT;
 }
 
-/* All rungs compute the same, within what rounding decides otherwise. */
+/* Checks that all rungs agree, except where rounding decides otherwise. */
 static int check(struct climber *climbers, struct batch *batch,
 		 struct error *err)
 {
@@ -401,7 +400,7 @@ static int parse(struct settings *settings, int argc, char **argv)
 	       settings->turns * settings->steps > MOST_TIMES;
 }
 
-/* The variable that BLAS wants, as the command has it: before it starts. */
+/* Sets the variable that BLAS reads when it starts, as the command does. */
 static void start_again(char **argv)
 {
 	const char *variable = backend_variable(backend_find("cpu"));

@@ -1,18 +1,18 @@
 /*
  * Launches every kernel of the OpenCL backend on small models, and prints the
- * names of those that it launched, one a line: for oclgrind, which looks into
- * each work-item (tests/command/opencl_kernels.bats).
+ * name of each, one a line: for oclgrind, which checks each work-item
+ * (tests/command/opencl_kernels.bats).
  *
  *   build/tests/opencl_kernels [cpu|gpu]
  *
  * A warning of their compiler, Clang in oclgrind as in PoCL, is an error here.
  *
- * It leaves out what a program launches while it is made: the same on zeros.
+ * It skips the launches of a program that is being made: they compute zeros.
  *
- * What is uninitialized to oclgrind 21.10 is also what lies in a buffer behind
- * that which the host wrote into it last, or it crashes there. So writes and
- * fills become writes of the whole buffer here. That hides little, since the
- * backend zeroes a buffer when it makes it.
+ * oclgrind 21.10 takes the bytes of a buffer after the last ones that the host
+ * wrote for uninitialized, or crashes. Writes and fills therefore become writes
+ * of the whole buffer here. Little is hidden, since the backend zeroes a buffer
+ * when it makes one.
  */
 #include <CL/cl.h>
 #include <dlfcn.h>
@@ -108,8 +108,8 @@ cl_program clCreateProgramWithSource(cl_context context, cl_uint count,
 				     const char **lines, const size_t *lengths,
 				     cl_int *status)
 {
-	/* PoCL takes no option for it, and oclgrind ignores those it gets.
-	 * Sources share files of functions, of which each calls some. */
+	/* PoCL has no option for warnings, and oclgrind ignores options.
+	 * Sources share files of functions, and each calls some of them. */
 	static const char strict[] =
 		"#pragma clang diagnostic error \"-Wall\"\n"
 		"#pragma clang diagnostic ignored \"-Wunused-function\"\n";

@@ -68,7 +68,7 @@ struct resample {
 	struct recorded recorded;
 	struct mt19937 random;
 	struct outcome outcomes[RECORDED_MOST_TARGETS];
-	long counts[COUNTERS]; /* checks in which any target has it */
+	long counts[COUNTERS]; /* checks in which any target counts */
 };
 
 /* 0 to below - 1, from 32 random bits. */
@@ -77,7 +77,7 @@ static size_t scale(uint32_t bits, size_t below)
 	return (size_t)((uint64_t)bits * below >> 32);
 }
 
-/* A window's logarithms; of the control only those that there are. */
+/* A window's logarithms; control has as many as there are. */
 struct window {
 	double logs[SIGNED_RANK_MOST], control[SIGNED_RANK_MOST];
 	size_t count, control_count;

@@ -1,5 +1,5 @@
 /*
- * For tests: system calls that fail when told to. A program that includes this
+ * For tests: system calls that fail on demand. A program that includes this
  * has its own versions, which take the place of the C library's.
  */
 #ifndef TESTS_FAULTS_H
@@ -32,7 +32,7 @@ static int fault_after; /* calls that still work */
 static int fault_errno;
 static int fault_hits; /* calls that failed since inject() */
 static size_t most = SIZE_MAX; /* bytes that a write takes */
-static int like_nfs; /* exclusive locks are for those who can write */
+static int like_nfs; /* exclusive locks require permission to write */
 
 static inline int fails(enum fault which)
 {
@@ -128,7 +128,7 @@ static inline void inject(enum fault which, int after, int number)
 	fault_hits = 0;
 }
 
-/* Entries of a folder, so that nothing is left behind unseen. */
+/* Counts the entries of a folder, hidden ones included. */
 static inline int entries(const char *path)
 {
 	DIR *dir = opendir(path);

@@ -1,7 +1,7 @@
 /*
- * For tests: models and backends of one's own, and the command, which finds
- * them by their names. The linker lets it ask here (Makefile, WRAPPED of the
- * test), and for those that it has anyway behind.
+ * For tests: models and backends of a test, and the command, which finds them
+ * by name. The linker redirects its search to this file (Makefile, WRAPPED of
+ * the test); its own models and backends follow.
  */
 #ifndef TESTS_OWN_H
 #define TESTS_OWN_H
@@ -22,7 +22,7 @@
 	  .layer_count = (int)COUNT(table), .layers = table,             \
 	  .recipe = __VA_ARGS__ }
 
-/* The test has them; behind the last is one without a name. */
+/* Defined by the test; the entry after the last one has no name. */
 extern const struct model own_models[];
 extern struct backend own_backends[];
 

@@ -48,9 +48,9 @@ static inline struct observation *made_add(struct made *made, const char *phase,
 
 /*
  * Three epochs of four iterations of batch samples, taking s, 2 s, 3 s and 4 s,
- * after two warm-up steps of 100 s; 1 s of loader an epoch. Tests reach 98 %,
- * 99 % and 99.5 %. Cores beyond the first have step rows that are all 1000 s,
- * which no table may use.
+ * after two warm-up steps of 100 s. The loader takes 1 s per epoch. Tests reach
+ * 98 %, 99 % and 99.5 %. Cores beyond the first have step rows that are all
+ * 1000 s, which no table may use.
  */
 static inline void made_run(struct made *made, const char *run_id,
 			    const char *target, long cores, double s)

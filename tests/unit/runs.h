@@ -14,7 +14,7 @@
 #define ITERATIONS 5
 #define MOST_WORDS 40
 
-/* What a run leaves behind. */
+/* Rows and outputs of a run. */
 struct outcome {
 	struct observation *rows;
 	size_t count;
@@ -53,7 +53,7 @@ static inline void read_outcome(struct outcome *outcome, const char *rows,
 	fclose(file);
 }
 
-/* bench measure with the words of line besides. */
+/* Runs bench measure with the words of line added. */
 static inline void measure(struct outcome *outcome, const char *line)
 {
 	const char *rows = in_folder("rows.csv"), *run = in_folder("run.csv");
@@ -107,7 +107,7 @@ find_row(const struct outcome *outcome, const char *phase, long epoch)
 	return outcome->rows;
 }
 
-/* Of the target, not of a core. */
+/* Returns the target's row, not a core's. */
 static inline const struct observation *
 find_step(const struct outcome *outcome, long epoch, long iter)
 {

@@ -29,7 +29,7 @@ static inline void measure(struct gate_stage *stage,
 		fail_msg("%s", err.message);
 }
 
-/* A stage of twenty pairs, so many percent slower, with so much spread. */
+/* Returns a stage of twenty pairs, `percent` slower, with that spread. */
 static inline struct gate_stage stage_of(double percent, double spread)
 {
 	struct gate_stage stage;

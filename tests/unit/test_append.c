@@ -39,7 +39,7 @@ static void appending(void **state)
 	assert_int_equal(note.cut, 0);
 }
 
-/* An editor's doing: the columns are the same, and that is said. */
+/* An editor changed the form: the message says that the columns are equal. */
 static void files_of_another_form(void **state)
 {
 	static const char *const texts[] = { "h,i\r\n1,2\r\n",
@@ -62,13 +62,13 @@ static void files_of_another_form(void **state)
 	assert_non_null(strstr(err.message, "other columns"));
 }
 
-/* What a killed writer left behind, and what is left of it. */
+/* A file that a killed writer left, and the file after the next one. */
 static void torn_tails(void **state)
 {
 	static const struct {
 		const char *before, *mended, *after;
 	} tails[] = {
-		/* Of a 2 or of a 23: nobody knows. */
+		/* A 2, or the beginning of 23. */
 		{ "h,i\n1,2", "h,i\n", "h,i\n4,5\n" },
 		{ "h,i\n1,2\r", "h,i\n", "h,i\n4,5\n" },
 		{ "h,i\n1,2\n1,2", "h,i\n1,2\n", "h,i\n1,2\n4,5\n" },
@@ -165,7 +165,7 @@ static void interrupted_locks(void **state)
 	assert_string_equal(read_whole(path), "h\n1\n2\n");
 }
 
-/* Whoever tries again must know that rows are there already. */
+/* The message must say that rows are there, for a caller that tries again. */
 static void rows_that_got_stuck(void **state)
 {
 	const char *path = in_folder("stuck.csv");
@@ -277,7 +277,7 @@ static void writers_that_are_killed(void **state)
 
 static const int no_locks[] = { ENOSYS, EOPNOTSUPP, ENOLCK };
 
-/* Then nobody knows who else writes: rows are added, and none taken away. */
+/* Without locks others may be writing: rows are added, and none removed. */
 static void file_systems_without_locks(void **state)
 {
 	const char *path = in_folder("unlocked.csv");
@@ -302,7 +302,7 @@ static void file_systems_without_locks(void **state)
 	inject(NONE, 0, 0);
 }
 
-/* What was written of them stays: others' rows may be behind it. */
+/* A part that was written stays: rows of others may follow it. */
 static void failed_writes_without_locks(void **state)
 {
 	const char *path = in_folder("limited.csv");
@@ -338,7 +338,7 @@ int fstatfs(int fd, struct statfs *status)
 	return rc;
 }
 
-/* Alone is who knows it: who does not may not take others for dead. */
+/* A process counts as alone only if that is certain: others may still run. */
 static void folders_in_use(void **state)
 {
 	const char *dir = own_folder("used"), *path = beside(dir, "rows.csv");

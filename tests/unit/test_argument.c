@@ -1,4 +1,4 @@
-/* What completions offer for an argument, told from its name in the help. */
+/* What completions offer for an argument, chosen by its name in the help. */
 #include "bench/commands/argument.h"
 #include "tests/cmocka.h"
 
@@ -13,7 +13,7 @@ static const struct option_row *find_option(const char *name)
 	return NULL;
 }
 
-/* Those that begin with what is typed, a line each. */
+/* Prints the words that begin with what is typed, one per line. */
 static void words_of(const struct argument *argument, const char *typed,
 		     char text[MOST_TEXT])
 {
@@ -131,7 +131,7 @@ static void verbs_have_arguments(void **state)
 	assert_int_equal(verb_argument(VERB_DATA, 2, &argument), 0);
 }
 
-/* Completions know a file, a folder or a name only if it is called so. */
+/* Completions find files, folders or names for an argument only by its name. */
 static void paths_have_names_that_tell(void **state)
 {
 	static const char *const others[] = { "TEXT", "URL", "RANK:MS",

@@ -189,7 +189,7 @@ const char *__asan_default_options(void)
 	return "allocator_may_return_null=1";
 }
 
-/* The run is in the file all the same, and the next one starts afresh. */
+/* The run is in the file nevertheless, and the next one starts afresh. */
 static void a_run_without_memory(void **state)
 {
 	static struct made made;
@@ -321,7 +321,7 @@ static void campaigns_of_one_second(void **state)
 			    "results/20260131T235959Z-same-..-time");
 	assert_string_equal(second.dir,
 			    "results/20260131T235959Z-same-..-time-2");
-	/* Nor do those of two hosts, when their folders come together. */
+	/* Campaigns of two hosts differ, too, if their folders are merged. */
 	assert_int_equal(strncmp(first.id, "20260131T235959Z-same-..-time-",
 				 30), 0);
 	assert_int_equal(strlen(first.id), 38);

@@ -192,7 +192,7 @@ static void available_memory_is_the_least(void **state)
 	assert_true(machine_memory_available(in_folder(tree)) == 4096000);
 	add_file(tree, V2 "a/memory.max", "3000000\n");
 	assert_true(machine_memory_available(in_folder(tree)) == 3000000);
-	/* Kernels before 3.14 do not tell. */
+	/* Kernels before 3.14 lack the line. */
 	add_file(tree, "proc/meminfo", "MemTotal:  8000 kB\n");
 	assert_true(machine_memory_available(in_folder(tree)) == 3000000);
 }

@@ -1,6 +1,6 @@
 /*
- * What is said of a measuring child that does not do as it should. This
- * program is its own child: its target tells what it does.
+ * Messages about a measuring child that misbehaves. This program is its own
+ * child: the target chooses what it does.
  */
 #include "bench/launch/child.h"
 

@@ -3,8 +3,8 @@
 
 #include "tests/unit/tables.h"
 
-/* cpu-2 with these seconds an iteration in three runs, beside cpu-1 with .4,
- * under a quota of so many CPUs. */
+/* Compares cpu-2, with these seconds per iteration in three runs, with cpu-1,
+ * with .4, under a quota of CPUs. */
 static const char *beside_one_core(const double seconds[3], double quota)
 {
 	const char *text;
@@ -24,7 +24,7 @@ static const char *beside_one_core(const double seconds[3], double quota)
 	return text;
 }
 
-/* A mean above the CPUs may be noise, of which the interval is made. */
+/* A mean above the CPUs may be noise, which makes the interval. */
 static void interval_of_claims(void **state)
 {
 	(void)state;

@@ -92,7 +92,7 @@ static void rows_that_got_stuck(void **state)
 	finish(&collector, &campaign);
 }
 
-/* Iterations, one a second, of so many samples each. */
+/* Adds iterations, one per second, of `samples` each. */
 static void do_iterations(struct progress *progress, int first, int last,
 			  long samples)
 {

@@ -62,7 +62,7 @@ static void what_is_no_command(void **state)
 	}
 }
 
-/* It would go to the program as it is, and nobody would know. */
+/* It would go to the program unchanged, without a message. */
 static void what_is_for_a_shell(void **state)
 {
 	static const struct {

@@ -214,7 +214,7 @@ static void means_beside_single_iterations(void **state)
 			    "against single iterations");
 	assert_true(find("opencl", "loop_s")->ratio > 1);
 	clean();
-	/* Likewise within one side. */
+	/* Two values within one side differ as well. */
 	snprintf(add(&first, "opencl", .1)->sync, 8, "epoch");
 	add(&first, "opencl", .1);
 	snprintf(add(&second, "opencl", .2)->sync, 8, "epoch");

@@ -11,7 +11,7 @@
 #define LAUNCHES 4
 #define STEPS 2
 
-/* Volatile, or the compiler knows that nobody needs the memory. */
+/* Volatile, or the compiler removes the unused memory. */
 static void *volatile taken;
 
 static void *ask_once(void *none)

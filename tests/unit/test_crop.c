@@ -1,4 +1,4 @@
-/* Boxes of images: those of tests/images/make_images.py. */
+/* Boxes of images, against tests/images/make_images.py. */
 #include "bench/data/images/crop.h"
 #include "tests/cmocka.h"
 

@@ -81,7 +81,7 @@ static const struct {
 	  "or a missing one at the end" },
 	{ HEADER "toy/1,a\"b,1,2\n", "toys.csv:2:2: a quote in the wrong" },
 	{ "\n\n" HEADER "toy/1,a,1,2\n\ntoy/1,a,x,2\n", "toys.csv:6:3: " },
-	/* Without an end, but not for want of one. */
+	/* Without an end, but refused for another reason. */
 	{ HEADER "toy/1,a,x,2", "toys.csv:2:3: count: " },
 	{ HEADER "toy/1,a\"b,1", "toys.csv:2:2: a quote in the wrong" },
 	{ HEADER "toy/1,\"a\n\",1,2", "toys.csv:3:5: the last row has no" },
@@ -181,7 +181,7 @@ static void too_many_columns(void **state)
 	assert_non_null(strstr(err.message, "at most 1024 columns"));
 }
 
-/* What take refuses is told with the place. */
+/* A row that take refuses is named with its place. */
 static int refuse(const void *row, void *context, struct error *err)
 {
 	(void)row, (void)context;

@@ -11,7 +11,7 @@
 #define PSI(total) "some avg10=0.16 avg60=22.16 avg300=31.85 total=" total \
 	"\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=7\n"
 
-/* Files of one system, path and content in turn, and what they tell. */
+/* Files of one system, path and content in turn, and what follows from them. */
 struct tree {
 	const char *name;
 	double throttled_s, pressure_s;

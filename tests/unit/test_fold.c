@@ -1,4 +1,4 @@
-/* Groups of the test: those of GroupKFold's first fold. */
+/* Groups of the test, as in GroupKFold's first fold. */
 #include "bench/data/fold.h"
 #include "tests/cmocka.h"
 

@@ -116,7 +116,7 @@ static void drawn_graphs_stay_the_same(void **state)
 	assert_true(gone >= 20 && left >= 20);
 }
 
-/* All of them in residual networks, none behind a pooling. */
+/* All of them in residual networks, none after a pooling. */
 static void models_are_folded(void **state)
 {
 	static const struct {

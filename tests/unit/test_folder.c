@@ -63,8 +63,8 @@ static void names_are_sorted_byte_by_byte(void **state)
 	folder_release(&list);
 }
 
-/* In the order of sorted(os.walk()), which is that of the folders' paths: "b-c"
- * comes before "b/d". What is left out is counted by reason. */
+/* In the order of sorted(os.walk()), which sorts the folders' paths: "b-c"
+ * comes before "b/d". Skipped files are counted by reason. */
 static void classes_may_have_folders(void **state)
 {
 	static const char *const names[] = {

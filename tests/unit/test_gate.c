@@ -38,7 +38,7 @@ static void numbers(void **state)
 	rank_test_release(&test);
 }
 
-/* A stricter rule judges by its own level, and prints 95 % all the same. */
+/* A stricter rule judges by its own level, but prints 95 %. */
 static void interval_is_always_95(void **state)
 {
 	struct gate_rule strict = gate_rule_default;
@@ -108,7 +108,7 @@ static void below_the_margin(void **state)
 	expect(&row, GATE_OK, "+3.0 % at first was not confirmed: +2.5 %");
 }
 
-/* 3.5 % of which only .5 % is sure: above 0, and not above 1 %. */
+/* 3.5 %, but only .5 % is certain: above 0, and not above 1 %. */
 static void below_the_least(void **state)
 {
 	struct gate_row row = row_of(stage_of(3.5, 6), nothing);
@@ -268,7 +268,7 @@ static const char *const centre_names[CENTRES] = {
 };
 
 /*
- * Programs of which some processes are slower than others by a constant, as one
+ * Programs with processes that are slower than others by a constant, as one
  * that gets large pages only now and then. The head's ln(time) is fast or slow
  * over the base's usual one; the base has the same two modes if base_too.
  */
@@ -379,9 +379,9 @@ static void check_modes(size_t which, const struct modes *modes,
 	expect_percent(which, "confirmed", confirmed, modes->confirmed);
 }
 
-/* The bounds are exact if pairs stray symmetrically about the effect. Those of
- * one program with itself do, whatever its times look like. If only the head
- * has modes they are of one centre of several, near it, and of no other. */
+/* The bounds are exact if pairs stray symmetrically about the effect. Pairs of
+ * one program with itself do, for any times. If only the head has modes, the
+ * pairs have one centre of several, near the effect, and no other. */
 static void bounds_want_symmetry(void **state)
 {
 	static const struct modes all[] = {

@@ -55,7 +55,7 @@ static void family(void **state)
 	gate_judge(rows, 3);
 	assert_int_equal(rows[0].verdict, GATE_OK);
 	assert_int_equal(rows[2].verdict, GATE_REGRESSION);
-	/* Nor do those that were inconclusive before. */
+	/* Nor do targets that were inconclusive before. */
 	rows[0].screen = stage_of(6, 2);
 	rows[0].control = stage_of(6, 2);
 	gate_judge(rows, 3);

@@ -49,7 +49,7 @@ static void assert_read(const char *path, const uint8_t *bytes, size_t size)
 	assert_null(idx.items);
 }
 
-/* Refused as input, naming the file and saying words; a scan says the same. */
+/* Refused as input, with the file and words in the message; a scan agrees. */
 static void assert_refused(const char *path, const struct idx_form *form,
 			   const char *words)
 {

@@ -1,4 +1,4 @@
-/* Image files: those of tests/images as Pillow decodes them, and bad ones. */
+/* Image files: tests/images as Pillow decodes them, and bad ones. */
 #include "bench/data/images/image.h"
 
 #include <zlib.h>
@@ -179,7 +179,7 @@ static void broken_images_are_those_of_pillow(void **state)
 	fclose(golden);
 }
 
-/* One bit in the middle of the compressed pixels, of which PNG has sums. */
+/* One bit in the middle of the compressed pixels, which PNG has sums for. */
 static void damage_is_refused(void **state)
 {
 	size_t count = load("rgb.png");
@@ -191,7 +191,7 @@ static void damage_is_refused(void **state)
 	assert_refused(600, "neither a JPEG nor a PNG image");
 }
 
-/* The pixels of the rows above the damage, all of which are in *right. */
+/* Rows above the damage equal those in *right. */
 static void assert_repaired(size_t count, const struct image *right,
 			    size_t rows)
 {

@@ -89,7 +89,8 @@ static void both_stages_make_a_regression(void **state)
 	assert_float_equal(rows[0].gate.screen.ratio, 1.08, .002);
 }
 
-/* The screen's ratio was flagged for being large, that of new pairs was not. */
+/* The screen's ratio was flagged for being large, the new pairs' ratio was not.
+ */
 static void the_confirmation_is_quoted(void **state)
 {
 	struct verdict verdict;

@@ -1,4 +1,4 @@
-/* Many runs in one process: no descriptor, thread or memory is left behind. */
+/* Many runs in one process: no descriptor, thread or memory is left. */
 #include <dirent.h>
 #include <malloc.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-/* What a machine is told by, and in what two of them differ. */
+/* What identifies a machine, and in what two of them differ. */
 #include "bench/record/machine.h"
 
 #include "tests/unit/systems.h"
@@ -122,12 +122,12 @@ static const struct change changes[] = {
 	{ virtual, 1, "virtualisation: QEMU, then Xen" },
 	{ confined, 0, "CPUs allowed: 4, then 2" },
 	{ other_os, 0, "system: Some Linux 12, then Some Linux 13" },
-	{ governed, 0, "" }, /* the usual one does not tell */
+	{ governed, 0, "" }, /* the usual governor says nothing */
 	{ other_device, 0, "device: this CPU, then a GPU" },
 	{ other_driver, 0, "driver: OpenBLAS 1, then OpenBLAS 2" },
 	{ no_variables, 0, "OMP_NUM_THREADS=2: only in the first" },
 	{ more_variables, 0, "LD_PRELOAD=x: only in the second" },
-	{ chosen_variables, 0, "" }, /* by bench, which tells so */
+	{ chosen_variables, 0, "" }, /* set by bench, as it says */
 	{ other_value, 0, "OMP_NUM_THREADS=2: only in the first; "
 			  "OMP_NUM_THREADS=21: only in the second" },
 	{ named, 0, "" },

@@ -13,7 +13,8 @@ static const struct layer right[] = {
 
 #define RIGHT_COUNT ((int)(sizeof(right) / sizeof(right[0])))
 
-/* What is said of these layers, behind the model's name; NULL: nothing. */
+/* Returns the message about these layers, after the model's name; NULL: none.
+ */
 static const char *check(const struct layer *layers, int count)
 {
 	static const char begin[] = "model 'spoilt'";

@@ -1,5 +1,5 @@
-/* What an all-reduce costs: formulas by hand, and lines through points of which
- * the line is known. */
+/* What an all-reduce costs: formulas by hand, and lines through points on a
+ * known line. */
 #include "bench/record/network.h"
 
 #define NEAR 1e-12

@@ -254,7 +254,7 @@ static const struct {
 	{ "run|-Z", "unknown option -Z;", "bench run --help" },
 	{ "run|-qZ", "unknown option -Z;", "bench run --help" },
 	{ "table|-e3", "no option -e;", "run, measure" },
-	/* What another verb knows is said. */
+	/* The verbs that take the option are named. */
 	{ "run|--dump-masks=x", "dump-masks", "measure" },
 	{ "table|--epochs=3", "epochs", "run, measure" },
 	{ "verify|--global-batch=3", "global-batch", "run, measure" },

@@ -156,8 +156,8 @@ static void command(void **state)
 	gather();
 	assert_int_equal(is_command, 1);
 	expect_logs(CHECK_SCREEN, ARM_HEAD, 1, (double[]){ 2 });
-	/* Of a bench its rows were lost: seconds of a process beside medians of
-	 * iterations would be a false pair. */
+	/* The rows of a bench were lost: a pair of a process's seconds and a
+	 * median of iterations would be false. */
 	snprintf(campaign.runs[1].backend, sizeof(campaign.runs[1].backend),
 		 "cpu");
 	gather();

@@ -1,4 +1,4 @@
-/* Other programs: started, fed, waited for, and their ends told apart. */
+/* Other programs: started, fed, waited for, and their ends distinguished. */
 #include "bench/system/process.h"
 
 #include <fcntl.h>
@@ -170,7 +170,7 @@ static void a_program_is_given_a_time(void **state)
 	assert_int_equal(status.signal, SIGTERM);
 }
 
-/* What the program started and left behind may put away what it made. */
+/* A process that the program started and left gets time to clean up. */
 static void an_end_is_polite(void **state)
 {
 	static const char leaves[] =
@@ -250,8 +250,8 @@ static void compute(void)
 		;
 }
 
-/* The status of a process that does that within a second, beside count others
- * that want its CPU. */
+/* Returns the status of a process that runs body within a second, while `count`
+ * others use its CPU. */
 static int status_within_1_s(void (*body)(void), int count)
 {
 	pid_t processes[3];

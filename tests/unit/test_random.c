@@ -83,7 +83,7 @@ static uint32_t checksum(const void *bytes, size_t count)
 	return (uint32_t)crc32(0, bytes, (uInt)count);
 }
 
-/* The values are those of little-endian machines. */
+/* The values are from little-endian machines. */
 static void permutations_are_those_of_pytorch(void **state)
 {
 	static const int ten[] = { 4, 1, 7, 5, 3, 9, 0, 8, 6, 2 };
@@ -126,8 +126,8 @@ static void permutations_of_few_are_whole(void **state)
 	}
 }
 
-/* Kaiming's are drawn behind all constructors, and biases stay as those have
- * drawn them. */
+/* Kaiming's weights are drawn after all constructors, and biases stay as the
+ * constructors have drawn them. */
 static void biases_are_those_of_constructors(void **state)
 {
 	static const struct layer layers[] = {
@@ -214,7 +214,7 @@ static void parameters_are_those_of_pytorch(void **state)
 }
 
 /* Philox4x32-10 of counter 0 under key {1, 2}. A threshold that a word just
- * reaches keeps, the next one drops: so the choices tell the words. */
+ * reaches keeps, the next one drops: so the choices show the words. */
 static void dropout_is_philox(void **state)
 {
 	static const uint32_t words[] = { 0x0598de3a, 0x98d2802e, 0x270f8f9e,

@@ -2,7 +2,7 @@
 #include "bench/verify/random_model.h"
 #include "tests/cmocka.h"
 
-#define BATCH_WAY(rows) (rows) /* behind one way for each row to be removed */
+#define BATCH_WAY(rows) (rows) /* after one way for each row to be removed */
 
 /* A row before batch norm, of planes of height x width, and a classifier. */
 static void make(struct random_model *made, struct layer row, int normalised,
@@ -24,7 +24,7 @@ static void make(struct random_model *made, struct layer row, int normalised,
 	random_model_copy(made, made);
 }
 
-/* Whether that network is one that may be drawn, of so many samples: those of a
+/* Returns 1 if that network may be drawn for `batch` samples: the network of a
  * batch of twice as many, which is made smaller. */
 static int is_drawn(struct layer row, int normalised, struct shape input,
 		    int batch)
@@ -49,8 +49,8 @@ static void batchnorm_has_four_values_a_channel(void **state)
 	assert_true(is_drawn(relu, 0, pixel, 2));
 }
 
-/* An average over more places than there are repeats values: of 4x4 that are
- * one pixel's, batch norm sees 16, of which none differs. */
+/* An average over more places than there are repeats values: of 4x4 from one
+ * pixel, batch norm sees 16 equal ones. */
 static void repeated_averages_have_four_values(void **state)
 {
 	const struct layer larger = { .kind = LAYER_AVGPOOL, .outputs = 4 };

@@ -112,8 +112,8 @@ static void misses_count(void **state)
 	/* 11, 13, 15, 19 and a failure: it and the fastest are left out. */
 	is(0, METRIC_SCORE, (13 + 15 + 19) / 3.);
 	is(0, METRIC_REACHED, 4);
-	/* A failure is as slow in the score: without it, the mean of the rest
-	 * (14.5) would be that of survivors. */
+	/* A failure is as slow in the score: without it, the mean (14.5) would
+	 * be the survivors'. */
 	is_missing(0, METRIC_TIME_TO_ACCURACY);
 	is_missing(0, METRIC_EPOCHS_TO_ACCURACY);
 	assert_int_equal(cell(0)->score.runs, 5);
@@ -135,7 +135,7 @@ static void survivors_have_no_mean(void **state)
 	clean();
 }
 
-/* Without a target likewise; what did not try takes nothing away. */
+/* Failures count without a target, too; runs that did not try do not. */
 static void failures_without_a_target(void **state)
 {
 	(void)state;
@@ -154,7 +154,7 @@ static void failures_without_a_target(void **state)
 	clean();
 }
 
-/* A target of which nothing is known but that it failed. */
+/* A target with nothing but a failure. */
 static void all_failed(void **state)
 {
 	struct run *run;

@@ -5,7 +5,7 @@
 
 #include "tests/cmocka.h"
 
-/* On two CPUs; NAN: the system does not tell, or there is no loop. */
+/* On two CPUs; NAN: the system reports none, or there is no loop. */
 static const struct {
 	const char *what;
 	double loop_s, total_s, steal_pct, foreign_pct, throttled_s;
@@ -41,7 +41,7 @@ static void who_is_disturbed(void **state)
 		run.throttled_s = cases[i].throttled_s;
 		if (run_is_disturbed(&run) != cases[i].disturbed)
 			fail_msg("%s", cases[i].what);
-		/* Who does not know how many ticks there were, counts none. */
+		/* Without the number of CPUs no ticks are counted. */
 		run.logical_cpus = CELL_NO_INT;
 		if (cases[i].disturbed && !run_is_disturbed(&run))
 			fail_msg("%s, CPUs unknown", cases[i].what);

@@ -37,7 +37,7 @@ static uint32_t checksum(const struct scene *list, int count)
 	return (uint32_t)sum;
 }
 
-/* The numbers are those of a program in Python after the same rules. */
+/* The numbers are from a program in Python that follows the rules. */
 static void there_are_the_scenes_of_the_rules(void **state)
 {
 	static const int first[] = { 6, 2, 4, 1 };
@@ -107,7 +107,7 @@ static void targets_are_the_classes_that_are_there(void **state)
 	assert_memory_equal(targets, right, sizeof(right));
 }
 
-/* Those behind the last whole group. */
+/* Images after the last whole group. */
 static void images_left_over_are_in_no_scene(void **state)
 {
 	struct scenes whole = make(48, 28, 28), more = make(55, 28, 28);

@@ -151,8 +151,8 @@ static void bounds_keep_their_level(void **state)
 	}
 }
 
-/* The bound is above a shift exactly when the p-value says so: at, just beside
- * and between the averages, ties included, and at levels that p-values take. */
+/* The bound is above a shift exactly when the p-value says so: at, next to and
+ * between the averages, ties included, and at levels that p-values take. */
 static void bound_and_p_agree(void **state)
 {
 	static const double differences[] = { -2, 0, 1, 1, 2, 3, 3, 3, 5,

@@ -268,7 +268,7 @@ static void partial_run(void **state)
 	clean();
 }
 
-/* One that was cut short is not pooled with those that were not. */
+/* A run that was cut short is not pooled with complete ones. */
 static void partial_runs_are_not_pooled(void **state)
 {
 	(void)state;
@@ -305,7 +305,7 @@ static void percentile(void **state)
 	assert_null(find("cpu-1", "iter_p99_s", ""));
 	clean();
 	add_iterations(100);
-	/* Rank .99 * 99 of a hundred, the last two of which are .4 and 10. */
+	/* Rank .99 * 99 of a hundred; the last two are .4 and 10. */
 	mean_is("cpu-1", "iter_p99_s", .4 + .01 * 9.6);
 	clean();
 }

@@ -42,7 +42,7 @@ static void cells(void **state)
 	has(text, "warm-up: 2 steps a run, excluded");
 	lacks(text, "nan");
 	lacks(text, "inf");
-	/* What the post has is shown beside its like alone. */
+	/* The post's numbers are shown with comparable runs only. */
 	lacks(tables(1, TABLE_POST), "post 002, example");
 	for (int i = 0; i < 3; i++) {
 		struct run *run = &campaign.runs[i];
@@ -359,7 +359,7 @@ static void tested_on_a_part(void **state)
 }
 
 /* A table of training has neither rows nor columns of forward passes; a run
- * that knows nothing of its work is like the others of its campaign. */
+ * without columns about its work is like the others of its campaign. */
 static void forward_passes_apart(void **state)
 {
 	const char *text;
@@ -388,7 +388,7 @@ static void forward_passes_apart(void **state)
 	campaign_release(&campaign);
 }
 
-/* Post 004's stand beside forward passes of as many images. */
+/* Post 004's numbers stand next to forward passes of as many images. */
 static void forward_passes_published(void **state)
 {
 	static const char row[] =
@@ -431,7 +431,7 @@ static void expect_work(long batch, const char *differs)
 	campaign_release(&campaign);
 }
 
-/* It is said only where it is so. */
+/* A note on the work appears only where it applies. */
 static void work_of_columns(void **state)
 {
 	(void)state;

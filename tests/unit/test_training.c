@@ -319,7 +319,7 @@ static void three_cores_write_their_rows(void **state)
 	assert_rows(&outcome, 8, 1);
 	assert_int_equal(outcome.run.batch, CELL_NO_INT);
 	release(&outcome);
-	/* Two cores have nothing in the last batch, of 2, but take part. */
+	/* Two cores have no sample of the last batch, of 2, but run it. */
 	measure_well(&outcome, "cpu-4 --epochs=1 --batch=8 --test-batch=3");
 	assert_rows(&outcome, 32, 1);
 	release(&outcome);

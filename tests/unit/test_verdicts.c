@@ -1,8 +1,9 @@
 /*
- * Verdicts from made-up times. What a machine measures is never twice the same;
- * these are, so that each verdict can be asked for. From the rows on it is what
- * bench check does: its order of arms, its pairs, its gate, its two stages.
- * Without the pairing, the confirmation or the margin some of them fail.
+ * Verdicts from made-up times. A machine never measures the same times twice;
+ * these are fixed, so that each verdict can be tested. From the rows on it is
+ * what bench check does: its order of arms, its pairs, its gate, its two
+ * stages. Without the pairing, the confirmation or the margin some of them
+ * fail.
  */
 #include "bench/gate/judge.h"
 
@@ -107,7 +108,7 @@ static double log_time(const struct story *story, const struct place *place)
 				    story->slower : story->slower_again) / 100);
 }
 
-/* Its median is that of the third iteration. */
+/* The third iteration is its median. */
 static void add_iterations(struct campaign *campaign, const struct run *run,
 			   double step_s)
 {

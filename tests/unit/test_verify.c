@@ -10,7 +10,7 @@
 #include "bench/verify/verify_task.h"
 #include "tests/unit/own.h"
 
-/* Many norms of few values behind one another amplify rounding. */
+/* Many norms of few values in a row amplify rounding. */
 #define NORMED(number)                                                   \
 	{ .kind = LAYER_CONV, .name = "conv" number, .outputs = 7,       \
 	  .window = 1, .no_bias = 1 },                                   \
@@ -44,9 +44,9 @@ const struct model own_models[] = {
 	{ .name = NULL },
 };
 
-/* Behind those that lack something, three of openblas: one is right about few
- * samples alone, one holds the data set, and while one computes, a signal
- * comes. Another of cpu bends outputs, as the first does. */
+/* After the backends that lack something come three copies of openblas: one is
+ * right for few samples only, one holds the data set, and while one computes, a
+ * signal comes. A copy of cpu bends outputs, as the first one does. */
 enum { FEW = LACKING_BACKENDS, UPLOADS, STOPS, BENDS, OWN_BACKENDS };
 struct backend own_backends[OWN_BACKENDS + 1];
 
@@ -200,7 +200,7 @@ static struct {
 	uint16_t labels[MOST_RESIDENT];
 } resident[SETS], gathered;
 static int resident_order[MOST_RESIDENT];
-static int wrong_set = SETS; /* of which the sample behind is gathered */
+static int wrong_set = SETS; /* the set whose next sample is gathered */
 
 static int uploads_open(const struct device_request *request,
 			struct device **device, struct error *err)
@@ -451,7 +451,7 @@ static void verify_explains_no_more(void **state)
 	free(said.out);
 }
 
-/* The worse beside its bound is kept, not the larger. */
+/* The value that is worse relative to its bound is kept, not the larger. */
 static void verify_holds_pairs(void **state)
 {
 	struct verify_held worst = { 0 };

@@ -1,4 +1,4 @@
-/* Weights: what is written reads the same; each wrong file is told in words. */
+/* Weights: files read back equal, and a message names each wrong file. */
 #include "bench/data/weights/weights.h"
 
 #include <unistd.h>

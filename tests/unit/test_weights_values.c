@@ -41,7 +41,7 @@ static int read_vector(const char *type, const void *values, size_t size,
 	return 0;
 }
 
-/* In the data the bias is in front, among the parameters behind. */
+/* The bias is first in the data, and last among the parameters. */
 static void assert_values(const char *type, const void *values, size_t size,
 			  const float *wanted)
 {

@@ -34,7 +34,7 @@ static inline int take(const void *row, void *context, struct error *err)
 	return 0;
 }
 
-/* Feeds text in pieces of so many bytes. */
+/* Feeds text in pieces of `piece` bytes. */
 static inline int feed(const char *text, size_t length, size_t piece,
 		struct error *err)
 {
