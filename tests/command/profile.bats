@@ -66,8 +66,7 @@ adds_up() {
 }
 
 @test "a device says how long its kernels and transfers took" {
-	"$BENCH" measure opencl --model tiny -d synthetic -s 1 -e 1 -q \
-		>/dev/null 2>&1 || skip "no OpenCL device"
+	needs_opencl
 	run -0 --separate-stderr "$BENCH" measure opencl "${TINY[@]}" \
 		--profile p.csv
 	adds_up p.csv opencl 32
@@ -97,8 +96,7 @@ adds_up() {
 
 @test "what a kernel does of two layers is named by both" {
 	local class
-	"$BENCH" measure opencl --model tiny -d synthetic -s 1 -e 1 -q \
-		>/dev/null 2>&1 || skip "no OpenCL device"
+	needs_opencl
 	for class in cpu gpu; do
 		run -0 --separate-stderr "$BENCH" measure opencl "${DATA[@]}" \
 			--batch 4 --warmup 0 --epochs 1 --steps 1 --test off \
