@@ -6,6 +6,7 @@
 #define TESTS_STEM_FORWARD_PROBLEM_H
 
 #include "backends/cpu/kernels/kernels.h"
+#include "tests/kernels/largest.h"
 #include "tests/kernels/stem_draw.h"
 
 /* A group of samples, and what is right for them. */
@@ -18,15 +19,6 @@ struct problem {
 	double *pixels;	 /* [count][outputs][row][column][4], before pooling */
 	double largest_between, largest_pixel;
 };
-
-static inline double largest(const double *values, size_t count)
-{
-	double most = 0;
-
-	for (size_t i = 0; i < count; i++)
-		most = fmax(most, fabs(values[i]));
-	return most;
-}
 
 static inline size_t outputs_size(const struct stem_shape *shape, int count)
 {

@@ -7,6 +7,7 @@
 
 #include "backends/contract/backend.h"
 #include "models/random.h"
+#include "tests/kernels/largest.h"
 #include "tests/kernels/skipping.h"
 
 struct subject {
@@ -250,15 +251,6 @@ static inline void assert_regrets(struct subject *reference, double bound)
 			fail_msg("%s: a decision of layer %d is wrong by %.2e",
 				 model->name, l, regret);
 	}
-}
-
-static inline double largest_of(const float *values, size_t count)
-{
-	double most = 0;
-
-	for (size_t i = 0; i < count; i++)
-		most = fmax(most, fabs((double)values[i]));
-	return most;
 }
 
 /* Largest |a - b| over scale; 0 if all are equal, NAN if one is not finite. */

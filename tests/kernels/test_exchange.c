@@ -8,28 +8,9 @@
 #include <unistd.h>
 
 #include "backends/contract/allocator.h"
-#include "backends/parallel/transport.h"
-#include "tests/cmocka.h"
+#include "tests/kernels/transports.h"
 
-#define MOST 8
 #define ROOM 10240 /* floats of a core */
-
-static const char *const names[] = { "self", "threads", "fork" };
-
-static int most_cores(const char *name)
-{
-	const int most = transport_find(name)->max_size;
-
-	return most < MOST ? most : MOST;
-}
-
-static int launch(const char *name, int size, group_body *body, void *context,
-		  size_t context_size, struct error *err)
-{
-	const struct group_job job = { body, context, context_size, NULL };
-
-	return group_launch(transport_find(name), size, &job, err);
-}
 
 static void slices_are_whole_lines_and_all(void **state)
 {

@@ -247,15 +247,6 @@ static void run_free(struct run *run)
 		free(all[i]);
 }
 
-static double largest(const double *values, size_t count)
-{
-	double most = 0;
-
-	for (size_t i = 0; i < count; i++)
-		most = fmax(most, fabs(values[i]));
-	return most;
-}
-
 static void assert_value(const struct run *run, const char *what, size_t i,
 			 double value, double right, double scale)
 {

@@ -88,15 +88,6 @@ static double *vector_of(struct subject *subject, enum vector which)
 	return values;
 }
 
-static double largest(const double *values, size_t count)
-{
-	double most = 0;
-
-	for (size_t i = 0; i < count; i++)
-		most = fmax(most, fabs(values[i]));
-	return most;
-}
-
 static void compare(struct sides *sides, const char *what, enum vector which,
 		    double bound)
 {

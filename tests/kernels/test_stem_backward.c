@@ -4,6 +4,7 @@
  * of the second convolution, the signs that are given, and the weight gradient
  * of the first.
  */
+#include "tests/kernels/largest.h"
 #include "tests/kernels/stem_backward_problem.h"
 
 #define NEAR 1e-5 /* of the largest entry */
@@ -161,17 +162,6 @@ static uint8_t *signs_pack(const struct problem *problem,
 	return signs;
 }
 
-/* With bf16 the bias, the gradient of a tap of ones, is held to the taps'
- * largest: a lone one may cancel to next to nothing. */
-static double largest(const double *right, int count)
-{
-	double most = 0;
-
-	for (int i = 0; i < count; i++)
-		most = fmax(most, fabs(right[i]));
-	return most;
-}
-
 /* Lanes to their sums, less what was there before; a NaN stays one. */
 static void compare(const float *lanes_of, int lanes, const double *right,
 		    int count, double bound, const char *name,
@@ -214,8 +204,8 @@ static void solve(const struct problem *problem,
 	uint8_t *signs = signs_pack(problem, stem);
 	const struct stem_weights weights = { .points = points };
 	const double near = shape->bf16 ? NEAR_BF16 : NEAR;
-	const double most = largest(right, count);
-	const double most_bias = largest(right + count, shape->middle);
+	const double most = largest(right, (size_t)count);
+	const double most_bias = largest(right + count, (size_t)shape->middle);
 
 	stem->transform(shape, problem->weights, points);
 	for (int i = 0; i < GUARD; i++)
@@ -226,6 +216,8 @@ static void solve(const struct problem *problem,
 		assert_true(scratch[scratch_size + (size_t)i] == BEFORE);
 	compare(first, lanes, right, count, near * most, build->name,
 		"weights");
+	/* In bf16 the bias, the gradient of a tap of ones, is relative to the
+	 * largest tap: one bias may cancel to almost nothing. */
 	compare(bias, lanes, right + count, shape->middle,
 		near * (shape->bf16 ? fmax(most, most_bias) : most_bias),
 		build->name, "bias");

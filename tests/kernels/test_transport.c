@@ -2,43 +2,10 @@
  * How cores meet. A core's body runs in a thread, where a check of cmocka must
  * not fail: it fails as any core does, and its message comes home.
  */
-#include "backends/parallel/transport.h"
+#include "tests/kernels/transports.h"
 
 #include <stdatomic.h>
 #include <unistd.h>
-
-#include "tests/cmocka.h"
-
-#define MOST 8
-
-static const struct transport *find(const char *name)
-{
-	const struct transport *transport = transport_find(name);
-
-	assert_non_null(transport);
-	return transport;
-}
-
-/* Returns the largest number of cores of a transport. */
-static int sizes(const char *name)
-{
-	const int most = find(name)->max_size;
-
-	return most < MOST ? most : MOST;
-}
-
-static const char *const names[] = { "self", "threads", "fork" };
-
-#define TRANSPORTS (int)(sizeof(names) / sizeof(names[0]))
-
-/* Cores that are processes share only the bytes of the context. */
-static int launch(const char *name, int size, group_body *body, void *context,
-		  size_t context_size, struct error *err)
-{
-	const struct group_job job = { body, context, context_size, NULL };
-
-	return group_launch(find(name), size, &job, err);
-}
 
 static void transports_are_listed(void **state)
 {
@@ -79,7 +46,7 @@ static void every_core_runs_once(void **state)
 
 	(void)state;
 	for (int t = 0; t < TRANSPORTS; t++)
-		for (int size = 1; size <= sizes(names[t]); size++) {
+		for (int size = 1; size <= most_cores(names[t]); size++) {
 			struct roll roll = { .size = size };
 
 			if (launch(names[t], size, sign_in, &roll, sizeof(roll),
@@ -159,7 +126,7 @@ static void messages_come_in_rank_order(void **state)
 
 	(void)state;
 	for (int t = 0; t < TRANSPORTS; t++)
-		for (int size = 1; size <= sizes(names[t]); size++)
+		for (int size = 1; size <= most_cores(names[t]); size++)
 			if (launch(names[t], size, gather_much, NULL, 0, &err))
 				fail_msg("%s", err.message);
 }
