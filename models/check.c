@@ -10,14 +10,14 @@ static void source_check(const char *field, int index, int distance, char *why,
 			 size_t size)
 {
 	if (distance < 0 && index == 0)
-		snprintf(why, size, "%s %d, where 0, the images, is all that "
-			 "the first row can read", field, distance);
+		snprintf(why, size, "%s %d: the first row can read only 0, the "
+			 "images", field, distance);
 	else if (distance < 0)
-		snprintf(why, size, "%s %d, where a row reads only rows above "
-			 "it: 0 is layer %d", field, distance, index - 1);
+		snprintf(why, size, "%s %d: a row can read only rows above it; "
+			 "0 is layer %d", field, distance, index - 1);
 	else if (distance > index)
-		snprintf(why, size, "%s %d, where %d, the images, is the "
-			 "largest", field, distance, index);
+		snprintf(why, size, "%s %d: the largest is %d, the images",
+			 field, distance, index);
 }
 
 /* Reports wrong numbers of a row with a window. */
@@ -79,7 +79,7 @@ static void fields_check(const struct layer *layer, char *why, size_t size)
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
 		if (fields[i].value != 0 &&
 		    !(fields[i].kinds >> layer->kind & 1)) {
-			snprintf(why, size, "%s %g, which no %s has",
+			snprintf(why, size, "%s %g: no %s has one",
 				 fields[i].name, fields[i].value,
 				 layer_kind_name(layer->kind));
 			return;
@@ -145,7 +145,8 @@ static void add_check(const struct model *model, int index, char *why,
 
 	if (a.channels != b.channels || a.height != b.height ||
 	    a.width != b.width)
-		snprintf(why, size, "adds %dx%dx%d and %dx%dx%d, which differ",
+		snprintf(why, size, "adds different shapes, %dx%dx%d and "
+				    "%dx%dx%d",
 			 a.channels, a.height, a.width, b.channels, b.height,
 			 b.width);
 }
@@ -161,8 +162,8 @@ static void init_check(const struct model *model, int index, char *why,
 	weights = layer->outputs * layer->window * layer->window *
 		  model_layer_input(model, index).channels;
 	if (model->init == INIT_KAIMING_FAN_OUT && weights < 16)
-		snprintf(why, size, "%d weights, where the normal numbers that "
-			 "they begin with come by 16", weights);
+		snprintf(why, size, "%d weights: normal initialisation draws "
+			 "16 at a time", weights);
 }
 
 static int is_read(const struct model *model, int index)
@@ -195,10 +196,10 @@ static void row_check(const struct model *model, int index, char *why,
 	if (why[0])
 		return;
 	if (layer->kind == LAYER_LOSS && index < last)
-		snprintf(why, size, "a loss has to be the last layer, which "
-			 "is layer %d", last);
+		snprintf(why, size, "a loss must be the last layer, which is "
+			 "layer %d", last);
 	else if (layer->kind != LAYER_LOSS && index == last)
-		snprintf(why, size, "the last layer has to be a loss");
+		snprintf(why, size, "the last layer must be a loss");
 	else if (index == last && model_has_classes(model) &&
 		 model_classes(model) > MODEL_MAX_CLASSES)
 		snprintf(why, size, "%d classes, where %d is the maximum: "

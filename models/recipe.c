@@ -41,9 +41,8 @@ static int coefficient_check(const struct coefficient *is,
 	if (!(is->optimizers >> optimizer & 1)) {
 		if (is->value == 0)
 			return 0;
-		snprintf(text, size, "%s is %g in its recipe, which %s does "
-			 "not have", is->name, is->value,
-			 optimizer_name(optimizer));
+		snprintf(text, size, "%s is %g in its recipe, but %s has none",
+		is->name, is->value, optimizer_name(optimizer));
 		return -1;
 	}
 	if ((is->divides ? is->value > 0 : is->value >= 0) &&

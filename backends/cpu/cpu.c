@@ -165,9 +165,9 @@ static struct cpu_program *lay_out(struct device *device,
 		release_layout(program);
 	}
 	error_set(err, ERROR_MISSING, "--precision bf16: model %s has no "
-		  "convolution, and of %d samples no linear layer that the %s "
-		  "kernels round; leave it out", model->name, options->batch,
-		  ((struct cpu_device *)device)->kernels->name);
+		  "convolution, and the %s kernels round no linear layer of "
+		  "%d samples; leave the option out", model->name,
+		  ((struct cpu_device *)device)->kernels->name, options->batch);
 	return NULL;
 }
 

@@ -78,19 +78,18 @@ int blas_prepare(int threads, struct error *err)
 	/* Its buffers are not locked: concurrent calls give wrong products. */
 	if (threads > 1 && flavour == FLAVOUR_SERIAL)
 		return error_set(err, ERROR_MISSING,
-				 "this is the serial OpenBLAS, which computes "
-				 "wrong products when %d threads use it at "
-				 "once; install the other one: apt-get install "
-				 "libopenblas0-pthread, or make each core a "
-				 "process, as in cpu-%d@fork", threads,
+				 "the serial OpenBLAS computes wrong products "
+				 "if %d threads use it at once: apt-get "
+				 "install libopenblas0-pthread, or use one "
+				 "process per core, as in cpu-%d@fork", threads,
 				 threads);
 	/* It waits for its single buffer by spinning. */
 	if (threads > 1 && flavour == FLAVOUR_OPENMP && !omp_is_alone())
 		return error_set(err, ERROR_MISSING,
-				 "this is the OpenMP OpenBLAS, which becomes "
-				 "extremely slow when %d threads use it at "
-				 "once; set OMP_NUM_THREADS=1, or apt-get "
-				 "install libopenblas0-pthread", threads);
+				 "the OpenMP OpenBLAS is extremely slow if %d "
+				 "threads use it at once: set "
+				 "OMP_NUM_THREADS=1, or apt-get install "
+				 "libopenblas0-pthread", threads);
 	openblas_set_num_threads(1);
 	return 0;
 }

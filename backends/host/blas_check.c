@@ -77,11 +77,10 @@ static int trial_run(const struct blas_trial *trial, int threads,
 		return 0;
 	blas_describe(library, sizeof(library));
 	return error_set(err, ERROR_FAILED,
-			 "the self-check of matrix products fails: while %d "
-			 "threads multiply %d x %d x %d at once, entry %d is "
-			 "%g instead of %g (%s); apt-get install "
-			 "libopenblas0-pthread brings a library that is made "
-			 "for threads", threads, SIZE, SIZE, SIZE, i,
+			 "OpenBLAS fails its self-check: with %d threads, in "
+			 "products of %d x %d x %d, entry %d is %g instead of "
+			 "%g (%s): apt-get install libopenblas0-pthread",
+			 threads, SIZE, SIZE, SIZE, i,
 			 (double)trial->c[i], (double)trial->right[i],
 			 library);
 }

@@ -251,8 +251,8 @@ static int mpi_offer(struct group *group, float *values, struct error *err)
 	for (int r = 0; r < group->size; r++) {
 		core->sees &= all[r].sees;
 		if (all[r].count != all[0].count)
-			return error_set(err, ERROR_FAILED, "core %d gave "
-					 "another buffer than core 0", r);
+			return error_set(err, ERROR_FAILED, "core %d passed a "
+					 "different buffer than core 0", r);
 	}
 	core->offered = values;
 	core->owes = !core->sees;

@@ -37,8 +37,8 @@ static int halve(struct loss_scaler *scaler, struct error *err)
 	scaler->steps = 0;
 	if (scaler->scale <= 1)
 		return error_set(err, ERROR_FAILED, "the gradient overflows in "
-				 "fp16 though the loss is no longer scaled, "
-				 "after %ld steps left out: choose another "
+				 "fp16 even without scaling the loss, after "
+				 "%ld skipped steps: choose another "
 				 "--precision, or a smaller --lr",
 				 scaler->skipped);
 	scaler->scale /= 2;

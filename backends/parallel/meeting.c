@@ -101,8 +101,8 @@ int meeting_offer(struct member *self, size_t place, size_t count,
 	for (int r = 0; r < self->base.size; r++) {
 		if (all[r].count != all[0].count ||
 		    (!places && all[r].place != all[0].place))
-			return error_set(err, ERROR_FAILED, "core %d gave "
-					 "another buffer than core 0", r);
+			return error_set(err, ERROR_FAILED, "core %d passed a "
+					 "different buffer than core 0", r);
 		if (places)
 			places[r] = all[r].place;
 	}

@@ -42,7 +42,7 @@ int group_launch(const struct transport *transport, int size,
 				 transport->name, transport->unavailable);
 	if (size < 1 || size > transport->max_size)
 		return error_set(err, ERROR_USAGE,
-				 "transport %s runs 1 to %d cores, not %d",
+				 "transport %s supports 1 to %d cores, not %d",
 				 transport->name, transport->max_size, size);
 	return transport->launch(transport, size, job, err);
 }

@@ -41,7 +41,7 @@ static int list_content(const struct dataset_known *known,
 	fprintf(out, "%s     %s", content == known && matches == DATASET_FILES ?
 					  "found" : "other", place->dir);
 	if (matches > 0 && matches < DATASET_FILES)
-		fprintf(out, " (only %d of its 4 files are those of %s)",
+		fprintf(out, " (only %d of its 4 files belong to %s)",
 			matches, content->name);
 	else if (content != known)
 		fprintf(out, " (it holds %s)",
@@ -124,8 +124,8 @@ static int check_place(struct dataset_place *place,
 		return 0;
 	command_line_hint(get, sizeof(get), "data get", known->name);
 	return error_set(err, ERROR_INPUT,
-			 "%.500s: only %d of the 4 files are those of %s; "
-			 "`%s` fetches them all", place->dir, matches,
+			 "%.500s: only %d of the 4 files belong to %s; `%s` "
+			 "fetches all four", place->dir, matches,
 			 known->title, get);
 }
 

@@ -135,7 +135,7 @@ int devices_command(const struct options *options, FILE *out, FILE *log,
 		run.logical_cpus);
 	if (isfinite(quota))
 		fprintf(out, " (quota %.2f)", quota);
-	fputs("; more cores than that share them.\n", out);
+	fputs("; more cores share them.\n", out);
 	return 0;
 }
 
@@ -224,7 +224,7 @@ static int print_environment(FILE *out, struct error *err)
 	fprintf(out, "%-14s %s\n", "host key", run.host_key);
 	text_clean(variables, sizeof(variables), run.variables, 0);
 	fprintf(out, "%-14s %s\n", "variables",
-		variables[0] ? variables : "none of those that matter is set");
+		variables[0] ? variables : "no recorded variable is set");
 	if (print_plugins(out, err))
 		return -1;
 	return print_libraries(out, err);
@@ -236,12 +236,12 @@ int env_command(const struct options *options, FILE *out, FILE *log,
 	const char *path = options->export_csv;
 
 	if (path && options->peak == options->network)
-		return error_set(err, ERROR_USAGE, "bench env --export-csv "
-				 "writes what --peak or --network measures: "
-				 "give one of them");
+		return error_set(err, ERROR_USAGE, "--export-csv writes the "
+				 "rates of --peak or --network: add one of "
+				 "them");
 	if (!options->network && (options->argument_count || options->hosts))
-		return error_set(err, ERROR_USAGE, "bench env: targets and "
-				 "--hosts are for --network");
+		return error_set(err, ERROR_USAGE, "bench env uses targets and "
+				 "--hosts for --network only: add --network");
 	/* Rows on standard output are there alone. */
 	if (!path || strcmp(path, "-")) {
 		if (path && file_check(path, err))

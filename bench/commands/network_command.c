@@ -34,9 +34,9 @@ static int add_target(struct networks *networks, const char *name,
 	if (target_parse(target, name, err))
 		return -1;
 	if (target->cores < 2)
-		return error_set(err, ERROR_USAGE, "%s has one core, which has "
-				 "nobody to sum with; take two and more, as in "
-				 "cpu-2", name);
+		return error_set(err, ERROR_USAGE, "%s has one core, but a sum "
+				 "needs two: name a target such as cpu-2",
+				 name);
 	networks->count++;
 	return 0;
 }
@@ -52,7 +52,7 @@ static int add_usual(struct networks *networks, const struct options *options,
 	char name[32];
 
 	if (!has_mpi)
-		fprintf(log, "note: mpi is left out: bench env says what it "
+		fprintf(log, "note: mpi is skipped: bench env prints what it "
 			"needs\n");
 	for (int t = options->hosts ? 2 : 0; t < 2 + has_mpi; t++)
 		for (int n = 2; n <= 8; n *= 2) {
@@ -63,7 +63,7 @@ static int add_usual(struct networks *networks, const struct options *options,
 		}
 	return networks->count ? 0 :
 		error_set(err, ERROR_MISSING, "--hosts needs mpi: bench env "
-			  "says what is missing");
+			  "prints what is missing");
 }
 
 static int find_targets(struct networks *networks,
@@ -164,9 +164,10 @@ static int print_table(FILE *out, const struct networks *networks,
 	print_note(out, &table, "the sum that training makes, in the order "
 		   "of ranks: medians of the slowest rank; vectors of 4 KiB to "
 		   "16 MiB");
-	print_note(out, &table, "a vector of n bytes takes latency + n / "
-		   "rate; error: root mean square of what that is off, over "
-		   "the sizes; --export-csv FILE for bench scale --sweep FILE");
+	print_note(out, &table, "a vector of n bytes takes latency + n / rate; "
+		   "error: root mean square error of that line over the sizes. "
+		   "--export-csv FILE writes the rows for bench scale --sweep "
+		   "FILE");
 	return 0;
 }
 

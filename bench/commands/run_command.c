@@ -144,8 +144,8 @@ static void note_whole_test(const struct campaign_work *work)
 		if (test_work(training) <= samples)
 			continue;
 		fprintf(work->log, "note: --steps does not cut the test, which "
-			"takes longer: %s trains on %.0f images an epoch and "
-			"tests %d; --test-steps N cuts it\n",
+			"takes longer: %s trains on %.0f images per epoch and "
+			"tests %d; --test-steps N cuts the test\n",
 			work->targets[t].name, samples,
 			training->dataset->test.count);
 		return;

@@ -305,13 +305,13 @@ static void note_network(const struct scaling *scaling)
 
 	if (network->is_measured) {
 		print_note(scaling->out, &scaling->table, "communication: by "
-			   "%s, as %s has it", network->sweep->transport,
+			   "%s, measured in %s", network->sweep->transport,
 			   network->sweep_name);
 		return;
 	}
 	print_note(scaling->out, &scaling->table, "communication: a %s of "
-		   "nodes with %ld cores, %g us a message, %s GB/s a node over "
-		   "all its links%s; in a node %s%s",
+		   "nodes with %ld cores, %g us per message, %s GB/s per node "
+		   "over all its links%s; in a node %s%s",
 		   network_names[network->topology], network->node_cores,
 		   network->link.latency_s * 1e6,
 		   fixed_text(network->link.bytes_per_s / 1e9, 1).text,
@@ -338,7 +338,7 @@ static void note_others(const struct scaling *scaling)
 	}
 	if (names[0])
 		print_note(scaling->out, &scaling->table, "left out of %s, "
-			   "where %s comes first: %s", network->sweep_name,
+			   "because %s comes first: %s", network->sweep_name,
 			   network->sweep->transport, names);
 }
 
@@ -357,10 +357,10 @@ static void note_post(const struct scaling *scaling)
 				  fixed_text(one->epoch_s / several->epoch_s,
 					     2).text, several->setup);
 	}
-	print_note(scaling->out, &scaling->table, "post 002 measured, in "
-		   "seconds an epoch, 8 TPU cores over one: %s times%s", text,
+	print_note(scaling->out, &scaling->table, "in seconds per epoch, post "
+		   "002 measured 8 TPU cores over one: %s times%s", text,
 		   post_compares_iter(scaling->run) ? "" :
-						      "; of another network");
+						      "; with another network");
 }
 
 static void print_notes(const struct scaling *scaling)
@@ -368,19 +368,19 @@ static void print_notes(const struct scaling *scaling)
 	const size_t count = scaling->starts[scaling->run_count];
 	const long shared = scaling->options->shared_cpus;
 	const char *within = scaling->run_count > 1 ? "" :
-		" one run, so that what differs between runs is not in it";
+		" one run, without the spread between runs";
 
 	print_note(scaling->out, &scaling->table, "an iteration is the slowest "
-		   "of as many draws as there are cores, from %zu iterations "
-		   "of %zu run%s, and then the sum of %.1f MB, none of which "
-		   "is hidden; [95 %%] by resampling%s", count,
+		   "of one draw per core, from %zu iterations of %zu run%s, "
+		   "then the sum of %.1f MB, with nothing hidden; [95 %%] by "
+		   "resampling%s", count,
 		   scaling->run_count, scaling->run_count > 1 ? "s" : "",
 		   (double)scaling->run->parameters * sizeof(float) / 1e6,
 		   within);
-	print_note(scaling->out, &scaling->table, "%ld samples a core%s",
+	print_note(scaling->out, &scaling->table, "%ld samples per core%s",
 		   scaling->run->batch, scaling->most_cores > (long)count ?
-		   "; of more cores than iterations, none is slower than the "
-		   "slowest seen" : "");
+		   "; with more cores than iterations, no draw is slower than "
+		   "the slowest iteration" : "");
 	if (shared != OPTION_UNSET)
 		print_note(scaling->out, &scaling->table, "all cores share "
 			   "%ld CPU%s", shared, shared > 1 ? "s" : "");

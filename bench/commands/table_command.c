@@ -71,9 +71,9 @@ static int print_both(const struct options *options,
 			fputc('\n', out);
 		if (shown && verdicts.count && !options->quiet &&
 		    export_is_wanted(options))
-			fprintf(log, "note: the exports have the runs, and "
-				"not the verdicts of checks, which are in "
-				"verdicts.csv of their folders\n");
+			fprintf(log, "note: the exports have runs only; the "
+				"verdicts of checks are in verdicts.csv of "
+				"their folders\n");
 		failed = print_runs(campaign, options, table, out, err);
 	} else if (verdicts.count) {
 		failed = verdicts_export(&verdicts, options, out, err);
@@ -130,7 +130,7 @@ static int check_times(const struct options *options,
 		campaign_folder_of(path, folder);
 		command_line_hint(command, sizeof(command), "table", folder);
 		return error_set(err, ERROR_USAGE, "%.400s: its times are in "
-				 "%s beside it: give the folder of both, "
+				 "%s next to it: name the folder of both, "
 				 "%.500s", path, other, command);
 	}
 	return 0;

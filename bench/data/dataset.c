@@ -121,7 +121,7 @@ static void identify(struct dataset *dataset,
 	add_notice(dataset, "%.200s holds no known data set: labelled %s",
 		   dataset->source, dataset->name);
 	if (closest)
-		add_notice(dataset, "only %d of its 4 files are those of %s",
+		add_notice(dataset, "only %d of its 4 files belong to %s",
 			   matches, closest->title);
 }
 
@@ -529,7 +529,7 @@ int dataset_load(struct dataset *dataset, const struct dataset_request *request,
 	dataset->shape = dataset_shape;
 	dataset->classes = DATASET_CLASSES;
 	if (request->targets && strcmp(name, FOLDER))
-		status = error_set(err, ERROR_USAGE, "--targets-csv is of "
+		status = error_set(err, ERROR_USAGE, "--targets-csv requires "
 				   "--dataset folder: give both or neither");
 	else if (!strcmp(name, "synthetic"))
 		status = load_synthetic(dataset, request, err);

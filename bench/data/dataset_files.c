@@ -317,9 +317,9 @@ static int missing_only(const struct folders *folders,
 	name_files(NULL, names, sizeof(names));
 	name_files(&place, absent, sizeof(absent));
 	return error_set(err, ERROR_MISSING,
-			 "%.300s has %s%s of %s (names with .idx for -idx and "
-			 "with .gz will do; looked in it and in its MNIST/raw "
-			 "and FashionMNIST/raw); `%s --data-dir DIR` downloads "
+			 "%.300s has %s%s of %s (.idx for -idx, and .gz, are "
+			 "accepted; searched there, in MNIST/raw and "
+			 "FashionMNIST/raw); `%s --data-dir DIR` downloads "
 			 "them", search->only, count ? "no " : "none",
 			 count ? absent : "", names, get);
 }

@@ -407,8 +407,8 @@ static int read_classes(struct folder *folder, const char *below,
 		return error_set(err, ERROR_INPUT, "%.700s: has no folder of a "
 				 "class; " LAYOUT, path);
 	if (names->count > MODEL_MAX_CLASSES)
-		return error_set(err, ERROR_INPUT, "%.800s: %d folders, where "
-				 "%d classes are most", path, names->count,
+		return error_set(err, ERROR_INPUT, "%.800s: %d class folders, "
+				 "at most %d are allowed", path, names->count,
 				 MODEL_MAX_CLASSES);
 	return 0;
 }

@@ -40,11 +40,11 @@ int loader_check_upload(const struct dataset *dataset,
 			const struct model *model, int pad, struct error *err)
 {
 	const char *why = dataset->is_fake ?
-				  "its one batch is made by the loader" :
-			  pad ? "--pad on has some of its samples twice" :
+				  "the loader makes its only batch" :
+			  pad ? "--pad on repeats some of its samples" :
 			  dataset->folder ? "its images are read from files "
 					    "when they are needed" :
-			  dataset->pool.count ? "its images are made of "
+			  dataset->pool.count ? "its images are composed of "
 						"others" :
 			  shape_size(dataset->shape) !=
 					  shape_size(model->input) ?
@@ -75,8 +75,8 @@ int loader_upload(struct program *program, const struct dataset *dataset,
 		memcpy(data.pixels, table, sizeof(data.pixels));
 	transform_close(transform);
 	if (!table)
-		return error_set(err, ERROR_MISSING, "its images are scaled by "
-				 "channel before they are used");
+		return error_set(err, ERROR_MISSING, "its images are scaled "
+				 "per channel before use");
 	return program_upload_data(program, &data, err);
 }
 

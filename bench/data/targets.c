@@ -15,8 +15,7 @@
 #include "bench/system/text.h"
 #include "models/model.h"
 
-#define COLUMNS "a column path, a column group, and one of 0 and 1 for each " \
-		"label"
+#define COLUMNS "columns path and group, and one of 0 and 1 per label"
 #define MARK "\357\273\277" /* of a byte order, which is no part of a name */
 #define FIXED 2 /* columns in front of the labels */
 
@@ -121,9 +120,9 @@ static void read_name(struct targets_file *table, const char *name)
 
 	if (table->cell < FIXED && strcmp(name, fixed[table->cell]))
 		refuse_cell(table, table->cell ?
-			    "the column group (then one for each label)" :
-			    "the column path (then group, and one for each "
-			    "label)", name);
+			    "the column group (then one per label)" :
+			    "the column path (then group, and one per label)",
+			    name);
 	if (table->cell >= FIXED + MODEL_MAX_CLASSES)
 		refuse_line(table, "more labels than a model has at most");
 }
@@ -228,7 +227,8 @@ static void parse(struct targets_file *table, FILE *in,
 	else if (csv_fini(parser, on_cell, on_row, table))
 		refuse_line(table, "a quote that is never closed");
 	else if (!table->count && !table->failed)
-		refuse_line(table, "no image: a row each, after a header of "
+		refuse_line(table, "no images; expected one row per image, "
+				   "after a header of "
 			    COLUMNS);
 }
 
@@ -315,10 +315,10 @@ static int fold_rows(struct targets_file *table, struct error *err)
 	for (int i = 0; !failed && i < table->count; i++)
 		table->is_test[i] = is_test[group[i]];
 	if (!failed && groups < FOLDS)
-		failed = error_set(err, ERROR_INPUT, "%.600s: %d group%s, "
-				   "where the folds of training and test take "
-				   "%d; add some, or make folders train and "
-				   "val", table->name, groups,
+		failed = error_set(err, ERROR_INPUT, "%.600s: %d group%s, but "
+				   "training and test need %d; add some, or "
+				   "make folders train and val",
+				   table->name, groups,
 				   groups == 1 ? "" : "s", FOLDS);
 	free(group);
 	free(sizes);
@@ -337,8 +337,8 @@ static int split_rows(struct targets_file *table, struct error *err)
 		    strncmp(path, "test/", 5))
 			return error_set(err, ERROR_INPUT, "%.500s:%ld: "
 					 "%.300s: expected train/, val/ or "
-					 "test/ in front, as the folder has "
-					 "them", table->name,
+					 "test/ at the beginning, like the "
+					 "folder", table->name,
 					 table->rows[i].line, path);
 	}
 	return 0;

@@ -128,7 +128,7 @@ static int is_too_old(const struct check *check, int a,
 
 	if (too_old && check->log)
 		fprintf(check->log, "note: the base is not verified: it does "
-			"not know the words of %s\n", command);
+			"not support %s\n", command);
 	return too_old;
 }
 

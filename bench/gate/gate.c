@@ -121,9 +121,10 @@ static void judge_control(struct gate_row *row, const char *when,
 			  const struct gate_stage *control)
 {
 	judge_because(row, GATE_INCONCLUSIVE,
-		      "the base differs from itself by %+.1f %%%s: other load, "
-		      "or the order within a block, matters more than base or "
-		      "head", gate_percent(control->ratio), when);
+		      "the base differs from itself by %+.1f %%%s: other "
+		      "programs, or the order within a block, change the times "
+		      "more than base or head do",
+		      gate_percent(control->ratio), when);
 }
 
 /* Judges a row that needs confirmation. */

@@ -76,9 +76,9 @@ static void print_stages(const struct verdict *verdict,
 		    is_new ? verdict->screen_hi : verdict->ratio_hi);
 	print_ratio(confirmation, verdict->confirm_ratio, verdict->confirm_lo,
 		    verdict->confirm_hi);
-	print_note(out, options, "%s: screen %s, which was flagged for being "
-		   "large; confirmation %s in %ld new %s: the ratio to quote, "
-		   "and the table's", verdict->target, screen, confirmation,
+	print_note(out, options, "%s: screen %s, flagged for being large; "
+		   "confirmation %s in %ld new %s: quote this ratio, which is "
+		   "the table's", verdict->target, screen, confirmation,
 		   verdict->confirm_pairs,
 		   is_stored(verdict) ? "processes" : "pairs");
 }
@@ -168,7 +168,7 @@ static void print_work(const struct verdict *verdict,
 			  verdict->global_batch);
 	if (verdict->iterations > 0)
 		text_list(list, sizeof(list), "", ", ",
-			  "%ld iteration%s a process", verdict->iterations,
+			  "%ld iteration%s per process", verdict->iterations,
 			  plural(verdict->iterations));
 	if (list[0])
 		print_note(out, options, "%s: %s", verdict->target, list);
@@ -270,12 +270,12 @@ static void print_legend(const struct verdict *verdict,
 			 const struct table_options *options, FILE *out)
 {
 	print_note(out, options, "base and head: each side's own median %s of "
-		   "%ld processes%s; head/base is not their quotient, but "
-		   "Hodges and Lehmann's estimate%s, with its 95 %% interval, "
-		   "of the confirmation if there was one, else of the screen; "
-		   "detects: a slowdown caught in at least nine of ten checks "
-		   "(simulated: flagged in 97 %%, confirmed in 94 %% at that "
-		   "size)",
+		   "%ld processes%s. head/base is not their quotient, but "
+		   "Hodges and Lehmann's estimate%s with its 95 %% interval: "
+		   "from the confirmation if there was one, else from the "
+		   "screen. detects: a slowdown caught in at least nine of ten "
+		   "checks (simulated: flagged in 97 %%, confirmed in 94 %% at "
+		   "that size)",
 		   strcmp(verdict->metric, "process_s") ?
 			   "of the median iteration" : "time",
 		   verdict->pairs, is_stored(verdict) ?

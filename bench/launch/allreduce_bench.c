@@ -230,7 +230,7 @@ static int read_rows(int descriptor, const struct target *target,
 		memcpy(rows, found, ALLREDUCE_SIZES * sizeof(*rows));
 	free(found);
 	return count == ALLREDUCE_SIZES ? 0 :
-		error_set(err, ERROR_FAILED, "%s: %zu rows came of the sweep "
+		error_set(err, ERROR_FAILED, "%s: the sweep printed %zu rows "
 			  "instead of %d", target->name, count,
 			  ALLREDUCE_SIZES);
 }

@@ -118,8 +118,8 @@ static int find_root(struct launcher_log *log)
 {
 	if (!strstr(log->block, "attempt to run as root"))
 		return 0;
-	snprintf(log->said, sizeof(log->said), "mpirun does not run as root: "
-		 "be another user, or set OMPI_ALLOW_RUN_AS_ROOT=1 and "
+	snprintf(log->said, sizeof(log->said), "mpirun refuses to run as root: "
+		 "use another user, or set OMPI_ALLOW_RUN_AS_ROOT=1 and "
 		 "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1");
 	return 1;
 }

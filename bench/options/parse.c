@@ -238,8 +238,8 @@ static const struct {
 	  "that the gate works" },
 	{ "--baseline", TIMES_OF_ANOTHER_DAY },
 	{ "--floors", NOISE },
-	{ "--log", "plain lines of progress have the rates (2>FILE: standard "
-	  "error is no terminal)" },
+	{ "--log", "plain lines of progress have the rates: redirect standard "
+	  "error (2>FILE)" },
 	{ "--trust-host", TIMES_OF_ANOTHER_DAY },
 };
 
@@ -288,7 +288,7 @@ static const char *find_counterpart(enum verb verb,
 				    const struct option_row *row)
 {
 	return verb == VERB_INFER && !strcmp(row->name, "steps") ?
-		       "--count N says how many forward passes are timed" :
+		       "--count N sets the number of forward passes" :
 		       NULL;
 }
 

@@ -116,15 +116,15 @@ static int plan_inference(struct training *training,
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		if (others[i].given)
-			return error_set(err, ERROR_USAGE, "--%s is of "
-					 "training, which --infer leaves out: "
-					 "leave out one of the two%s",
+			return error_set(err, ERROR_USAGE, "--%s applies to "
+					 "training, which --infer skips: leave "
+					 "out one of the two%s",
 					 others[i].name,
 					 strcmp(others[i].name, "steps") ||
 						 options->verb == VERB_VERIFY ?
 					 "" :
-					 "; --count N says how many forward "
-					 "passes are timed");
+					 "; --count N sets the number of "
+					 "forward passes");
 	training->infers = 1;
 	training->recipe.epochs = 1;
 	training->recipe.steps = 0;
@@ -224,8 +224,8 @@ static int plan_sync(struct training *training, const struct options *options,
 				 "device: leave out --resident no");
 	if (training->precision == PRECISION_FP16)
 		return error_set(err, ERROR_USAGE,
-				 "--precision fp16 looks at each gradient "
-				 "before its step: leave out --sync epoch");
+				 "--precision fp16 checks each gradient before "
+				 "its step: leave out --sync epoch");
 	return refuse_step_options(options, err);
 }
 
@@ -250,10 +250,10 @@ static int plan_saving(struct training *training, const struct options *options,
 	training->save_best = path[length] == ':';
 	if (training->save_best && (!length || strcmp(path + length + 1, BEST)))
 		return error_set(err, ERROR_USAGE, "--save-weights %.500s: "
-				 "behind the colon of a file there is only "
-				 "'" BEST "', as in FILE:" BEST ": the weights "
-				 "of the epoch whose test loss is lowest; else "
-				 "choose a name without a colon", path);
+				 "only '" BEST "' may follow a colon, as in "
+				 "FILE:" BEST " (the epoch with the lowest "
+				 "test loss); choose a name without a colon",
+				 path);
 	snprintf(training->save_weights, sizeof(training->save_weights), "%.*s",
 		 length, path);
 	if (!training->save_best || training->test_batch)
@@ -306,8 +306,8 @@ int plan_run(struct training *training, const struct target *target,
 	if (options->infer || options->verb == VERB_INFER ?
 		    plan_inference(training, options, err) :
 		    options->count != OPTION_UNSET &&
-			    error_set(err, ERROR_USAGE, "--count is of forward "
-				      "passes: give --infer too"))
+			    error_set(err, ERROR_USAGE, "--count applies to "
+				      "forward passes: add --infer"))
 		return -1;
 	if (check_tests(training, options, err))
 		return -1;
@@ -347,9 +347,9 @@ static int check_folder(const struct model *model,
 
 	if (options->verb == VERB_VERIFY)
 		return error_set(err, ERROR_USAGE, "--dataset folder: bench "
-				 "verify takes images that are in memory, and "
-				 "any will do: name synthetic, or leave out "
-				 "--dataset and --data-dir");
+				 "verify needs images in memory: use --dataset "
+				 "synthetic, or leave out --dataset and "
+				 "--data-dir");
 	if (in == 1 || in == 3)
 		return 0;
 	return error_set(err, ERROR_USAGE, "model '%s' expects images of %d "
@@ -404,8 +404,8 @@ static int check_data(const struct model *model, const struct dataset *dataset,
 				 "targets that are vectors of %d values, but "
 				 "data set '%s' has classes%s", model->name,
 				 loss, model_classes(model), dataset->name,
-				 dataset->folder ? "; --targets-csv FILE has "
-				 "several labels of an image" : "");
+				 dataset->folder ? "; --targets-csv FILE gives "
+				 "several labels per image" : "");
 	if (model_has_classes(model) && dataset->has_vectors)
 		return error_set(err, ERROR_USAGE, "model '%s', %s: needs "
 				 "one of %d classes as a target, but data set "
@@ -488,13 +488,13 @@ static int check_samples(const struct training *training,
 		return refuse_none(training, options, 1, err);
 	if (samples_of(training, &dataset->train) < least && !training->infers)
 		return error_set(err, ERROR_USAGE, "data set '%s' has %d "
-				 "training images, where an iteration takes "
-				 "%d; choose a smaller batch, or fewer cores",
+				 "training images, but an iteration takes %d; "
+				 "choose a smaller batch, or fewer cores",
 				 dataset->name, dataset->train.count, least);
 	if (samples_of(training, &dataset->test) < least_test)
-		return error_set(err, ERROR_USAGE, "data set '%s' has %d "
-				 "images to test, where a step takes %d; "
-				 "choose a smaller --test-batch", dataset->name,
+		return error_set(err, ERROR_USAGE, "data set '%s' has %d test "
+				 "images, but a step takes %d; choose a "
+				 "smaller --test-batch", dataset->name,
 				 dataset->test.count, least_test);
 	return 0;
 }

@@ -168,10 +168,10 @@ static int refuse_memory(const struct training *training,
 			 batch, shares ? ", or choose fewer cores" : "");
 	else if (shares)
 		snprintf(remedy, sizeof(remedy), "choose fewer cores");
-	return error_set(err, ERROR_MISSING, "%s would take about %.2f GB of "
-			 "memory (its batches %.2f, parameters and optimizer "
-			 "%.2f, data set %.2f, the rest %.2f), and %s has %.2f "
-			 "GB%s: %s", who, memory_plan_total(need) * 1e-9,
+	return error_set(err, ERROR_MISSING, "%s needs about %.2f GB of memory "
+			 "(batches %.2f, parameters and optimizer %.2f, data "
+			 "set %.2f, rest %.2f), and %s has %.2f GB%s: %s",
+			 who, memory_plan_total(need) * 1e-9,
 			 need->batches * 1e-9, need->vectors * 1e-9,
 			 need->data * 1e-9, need->host * 1e-9,
 			 device ? device : "this machine", available * 1e-9,

@@ -18,9 +18,9 @@ static int check_values(const struct training *training, int samples,
 		return 0;
 	layer_describe(&training->model, row, where, sizeof(where));
 	return error_set(err, ERROR_USAGE, "model '%s', %s: %s iteration has "
-			 "%d sample%s for %d core%s, so that one has 1 value "
-			 "per channel, whose variance is undefined; choose "
-			 "another --batch or --global-batch",
+			 "%d sample%s for %d core%s; the variance of 1 value "
+			 "per channel is undefined: choose another --batch or "
+			 "--global-batch",
 			 training->model.name, where, which, samples,
 			 samples == 1 ? "" : "s", cores,
 			 cores == 1 ? "" : "s");
@@ -42,9 +42,9 @@ static int check_statistics(const struct training *training, int samples,
 		row++;
 	layer_describe(&training->model, row, where, sizeof(where));
 	return error_set(err, ERROR_USAGE, "model '%s', %s: an iteration has "
-			 "%d sample%s for %d cores: a core without samples has "
-			 "no statistics to test with; choose %d core%s or "
-			 "fewer, or a %s of %d or more",
+			 "%d sample%s for %d cores; each core needs one for "
+			 "its statistics: choose %d core%s or fewer, or a %s "
+			 "of %d or more",
 			 training->model.name, where, samples,
 			 samples == 1 ? "" : "s", cores, samples,
 			 samples == 1 ? "" : "s", is_all ? "training set" :

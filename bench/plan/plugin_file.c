@@ -102,8 +102,9 @@ static int check_transport(const char *path, const char *name,
 
 	snprintf(what, sizeof(what), "has no transport '%s'", name);
 	if (!transport || !transport->name || strcmp(transport->name, name))
-		return refuse(path, what, "the file is called as its transport "
-			      "is: rename it, or leave out its targets", err);
+		return refuse(path, what, "the file must have the name of its "
+			      "transport: rename it, or leave out its targets",
+			      err);
 	if (!transport->launch || !transport->gather || !transport->offer ||
 	    !transport->reduce_scatter || !transport->all_gather ||
 	    !transport->join != !transport->leave)
@@ -130,8 +131,8 @@ static int load(const char *path, const char *name,
 		return refuse(path, "has no symbol " PLUGIN_SYMBOL, "it is no "
 			      "plug-in of bench: leave out its targets", err);
 	if (plugin->version != PLUGIN_VERSION) {
-		snprintf(what, sizeof(what), "is of version %d, and this bench "
-			 "takes version %d", plugin->version, PLUGIN_VERSION);
+		snprintf(what, sizeof(what), "has version %d, but this bench "
+			 "needs version %d", plugin->version, PLUGIN_VERSION);
 		return refuse(path, what, WAY_OUT, err);
 	}
 	*transport = plugin->transport;
@@ -169,7 +170,8 @@ static int find_and_try(const char *name, char path[PATH_MAX],
 	if (cause.kind == ERROR_FAILED && !cause.memory) {
 		char what[560];
 
-		snprintf(what, sizeof(what), "ends whoever loads it: %.500s",
+		snprintf(what, sizeof(what), "crashes the process that loads "
+					     "it: %.500s",
 			 cause.message);
 		return refuse(path, what, WAY_OUT, err);
 	}

@@ -269,8 +269,8 @@ static int check_hosts(const struct target *target, const char *hosts,
 	if (found < 0 || !slots)
 		return error_set(err, ERROR_USAGE, "--hosts %.300s: expected "
 				 "NAME or NAME:SLOTS, found '%.*s'; a name has "
-				 "letters, digits, '.', '_' and '-' and does "
-				 "not begin with '-'; SLOTS is 1 or more",
+				 "letters, digits, '.', '_' and '-', not '-' "
+				 "first; SLOTS is 1 or more",
 				 hosts, (int)strcspn(entry, ","), entry);
 	return slots >= target->cores ? 0 :
 		error_set(err, ERROR_USAGE, "--hosts %.300s: %ld slots, and %s "
@@ -291,8 +291,8 @@ static int check_version(const struct plugin_known *known, struct error *err)
 		return 0;
 	text[strcspn(text, "\n")] = '\0';
 	return error_set(err, ERROR_MISSING, "%s --version prints \"%.200s\", "
-			 "but the plug-in needs that of %s: install package "
-			 "%s, and put its %s first in $PATH", known->launcher,
+			 "but the plug-in needs %s: install package %s, and "
+			 "put its %s first in $PATH", known->launcher,
 			 text, known->library, known->launcher_package,
 			 known->launcher);
 }
@@ -312,8 +312,8 @@ int ranks_check_launcher(const struct target *target, const char *hosts,
 		       check_version(known, err) ? -1 : 0;
 	print_command(target, hosts, command, sizeof(command));
 	return error_set(err, ERROR_USAGE, "target '%s': no %s in $PATH to "
-			 "start its cores with; install package %s, or let "
-			 "another launcher do what this does: %s", target->name,
+			 "start its cores with; install package %s, or start "
+			 "them with another launcher, as in: %s", target->name,
 			 known->launcher, known->launcher_package, command);
 }
 

@@ -78,7 +78,7 @@ static int check_transport(const struct target *target, const char *text,
 		return 0;
 	if (target->transport)
 		return error_set(err, ERROR_USAGE,
-				 "target '%s': transport %s runs 1 to %d "
+				 "target '%s': transport %s supports 1 to %d "
 				 "cores, not %d", text, target->transport->name,
 				 target->transport->max_size, target->cores);
 	if (plugin_known_find(name))
@@ -271,7 +271,8 @@ static int refuse(const struct option_of_some *option, const char *value,
 		if (option->applies(&each))
 			error_list(takers, sizeof(takers), each.backend->name);
 	return error_set(err, ERROR_USAGE, "--%s %s cannot be used with %s: "
-			 "%s; leave it out, or name a target that takes it: %s",
+			 "%s; leave it out, or name a target that supports it: "
+			 "%s",
 			 option->name, value, names, option->why, takers);
 }
 

@@ -112,9 +112,9 @@ static int load_folder(struct campaign *campaign, const char *dir,
 static int refuse_summary(const void *row, void *context, struct error *err)
 {
 	(void)row, (void)context;
-	return error_set(err, ERROR_INPUT, "this is a summary, which the "
-			 "tables are not made from: give the folder it is in, "
-			 "or observations.csv and runs.csv");
+	return error_set(err, ERROR_INPUT, "this is a summary, but tables are "
+			 "made from rows: name its folder, or observations.csv "
+			 "and runs.csv");
 }
 
 static int has_rows(const char *folder, const char *name)

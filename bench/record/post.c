@@ -48,12 +48,12 @@ int post_data_differs(const struct run *run)
 }
 
 const char *const post_notes[] = {
-	"post 002 is history, not a race: 8 TPU cores, 1 TPU core and a GPU "
-	"of Google Colab in 2020 stand in the columns of 8 cores, 1 core and "
-	"OpenCL, one run each.",
-	"Its timers did not wait for the devices (only 8 cores fetched the "
-	"loss), and its means and deviations include compiling; s/iter leaves "
-	"out the loader, s/epoch includes it and the test.",
+	"post 002 is history, not a race. The columns of 8 cores, 1 core and "
+	"OpenCL have 8 TPU cores, 1 TPU core and a GPU of Google Colab in "
+	"2020, one run each.",
+	"Its timers did not wait for the devices; only 8 cores fetched the "
+	"loss. Its means and deviations include compiling. s/iter excludes the "
+	"loader, s/epoch includes loader and test.",
 	"Its 32.868 s and 158.917 s of 8 cores include start-up; the loops "
 	"alone took 10 x s/epoch: 23.6 s and 149.0 s. The other four are the "
 	"loop only. Accuracies are from its notebooks, not from the post.",
@@ -69,19 +69,18 @@ static const struct post_network networks[] = {
 	  .trainings = {
 		{ "1 TPU core", 8, { 200, 250 }, { 240, 300 }, 0 },
 		{ "8 TPU cores", 256, { 1997, 1997 }, { 30, 30 }, 1 } },
-	  .speedup = "its 8 to 10 times are cores and batch together: 8 images "
-		"on one core, 32 on each of eight",
-	  .notes = { "its times are without the test, which took about 10 s on "
-		"8 cores; it gives no accuracy" } },
+	  .speedup = "its speed-up of 8 to 10 comes from cores and batch "
+		"together: 8 images on one core, 32 on each of eight",
+	  .notes = { "its times exclude the test, which took about 10 s on 8 "
+		"cores; it gives no accuracy" } },
 	{ .post = "post 003", .model = "resnet34", .image_size = 128,
 	  .images = 1026048, .unit = "min", .unit_s = 60,
 	  .trainings = {
 		{ "8 TPU cores", 1024, { 136, 136 }, { 125.82, 125.82 }, 0 } },
 	  .notes = { "its cores waited for their loader; its tests took "
 		"another 26.05 min",
-		"it learned from other data, scans of lungs, and began with "
-		"parameters that were trained before: its losses and ours do "
-		"not compare" } },
+		"it trained on other data (scans of lungs), from pretrained "
+		"parameters: its losses do not compare with these" } },
 	{ .post = "post 004", .model = "resnet50", .image_size = 224,
 	  .images = 1200000, .unit = "h", .unit_s = 3600,
 	  .trainings = {
@@ -89,7 +88,7 @@ static const struct post_network networks[] = {
 		{ "later epochs", 1024, { 1941, 1941 }, { .172, .172 }, 1 } },
 	  .notes = { "its epochs, on 8 TPU cores, are of ImageNet: about 20 "
 		"min, and then 11",
-		"of fake data, loss and accuracy say nothing about learning" },
+		"loss and accuracy on fake data say nothing about learning" },
 	  .batch = 32,
 	  .inferences = { /* its text calls the 95th percentile the 90th */
 		{ "Tesla K80", { 213.52, 214.34, NAN, 214.56 } },

@@ -114,8 +114,8 @@ void results_tested_text(const struct results *results, char *text, size_t size)
 
 	text[0] = '\0';
 	for (int t = 0; (run = next_such(results, is_tested_in_part, &t));)
-		text_list(text, size, "accuracy is of the first test images "
-			  "alone: ", ", ", "%s %ld of %ld", run->target,
+		text_list(text, size, "accuracy covers the first test images "
+			  "only: ", ", ", "%s %ld of %ld", run->target,
 			  run_tested(run), run->test_samples);
 }
 
@@ -148,7 +148,7 @@ void results_long_test_text(const struct results *results, char *text,
 	text[0] = '\0';
 	for (int t = 0; (run = next_such(results, is_mostly_test, &t));)
 		text_list(text, size, "the test was not cut, and took longer "
-			  "than the iterations: ", ", ", "%s %s beside %s",
+			  "than the iterations: ", ", ", "%s %s against %s",
 			  run->target, seconds_text(run->test_s).text,
 			  seconds_text(run->iterations_s).text);
 	if (text[0])

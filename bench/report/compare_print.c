@@ -204,20 +204,19 @@ static void print_notes(const struct view *view,
 				  row->label, row->reason);
 	}
 	view_note(view, "second / first is Hodges and Lehmann's estimate, the "
-		  "median of the ratios of all pairs of runs; its 95 %% "
+		  "median of the ratios of all pairs of runs. Its 95 %% "
 		  "interval is exact, by Wilcoxon's rank sum across runs, if "
-		  "nothing but the campaign changed; one in twenty such "
+		  "nothing but the campaign changed. One in twenty such "
 		  "intervals misses by chance");
 	if (few)
-		view_note(view, "no interval where there are too few runs for "
-			  "95 %%: it needs 4 on each side (bench run --repeat "
-			  "4)");
+		view_note(view, "no interval: 95 %% need at least 4 runs on "
+			  "each side (bench run --repeat 4)");
 	if (one)
 		view_note(view, "n=1: one run says nothing about the spread "
 			  "across runs");
 	view_note(view, "the campaigns were measured at different times, and "
-		  "what the machine did in between is in the ratios: this is "
-		  "not a verdict");
+		  "changes of the machine are in the ratios: this is not a "
+		  "verdict");
 }
 
 int compare_print(const struct comparison *comparison,

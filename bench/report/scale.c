@@ -292,8 +292,8 @@ static int add_swept(const struct scale_network *network, long ranks,
 		count++;
 	fit = network_fit(near, count);
 	if (count < NEAREST || isnan(fit.error))
-		return error_set(err, ERROR_INPUT, "%s: it does not have three "
-				 "sizes for %ld ranks by %s: bench env "
+		return error_set(err, ERROR_INPUT, "%s: it has fewer than "
+				 "three sizes for %ld ranks by %s: bench env "
 				 "--network cpu-%ld@%s --export-csv FILE "
 				 "measures them", network->sweep_name, ranks,
 				 network->sweep->transport, ranks,

@@ -122,16 +122,17 @@ static void note_score(const struct view *view, const struct line *line)
 	}
 	if (trimmed)
 		view_note(view, "score: the mean without the fastest and the "
-			  "slowest of %d or more runs; a run that does not "
+			  "slowest of %d or more runs. A run that does not "
 			  "reach the accuracy counts as infinitely slow: one "
 			  "may be the slowest, two make the score invalid",
 			  SCORE_FEWEST);
 	else
-		view_note(view, "score: %s; a run that does not reach the "
+		view_note(view, "score: %s. A run that does not reach the "
 			  "accuracy counts as infinitely slow and makes the "
-			  "score invalid; from %d runs on it is the mean "
+			  "score invalid. With %d runs or more, it is the mean "
 			  "without the fastest and the slowest",
-			  most == 1 ? "that of the only run" : "the plain mean",
+			  most == 1 ? "the time of the only run" :
+			  "the plain mean",
 			  SCORE_FEWEST);
 }
 
@@ -149,9 +150,8 @@ static void note_mode(const struct view *view, const struct line *line)
 		batch = run->global_batch;
 	}
 	if (differ)
-		view_note(view, "weak: the targets make their updates from "
-			  "global batches of different sizes, and so do not "
-			  "train alike");
+		view_note(view, "weak: the targets update from global batches "
+			  "of different sizes, so they do not train alike");
 	else if (batch == CLOSED_GLOBAL_BATCH)
 		view_note(view, "closed: all make their updates from a global "
 			  "batch of %ld, and so train by the same mathematics",
@@ -165,17 +165,16 @@ static void note_mode(const struct view *view, const struct line *line)
 static void print_notes(const struct view *view, const struct line *line,
 			double accuracy)
 {
-	view_note(view, "from before the data set is read to the end of the "
-		  "first test that reaches %g %%, tests included; start-up is "
-		  "process, device, kernels and warm-up on generated data: "
-		  "what it takes beyond %g s is added; start-up and epochs are "
-		  "means", accuracy, UNTIMED_CAP_S);
+	view_note(view, "the time begins before the data set is read and ends "
+		  "with the first test that reaches %g %%, tests included. "
+		  "Start-up is process, device, kernels and warm-up on "
+		  "generated data; its time beyond %g s is added. Start-up and "
+		  "epochs are means", accuracy, UNTIMED_CAP_S);
 	note_score(view, line);
-	view_note(view, "success rate: of all runs made like these, the share "
-		  "that reaches the accuracy; its exact one-sided 95 %% bound "
-		  "(Clopper and Pearson) for each target. A run ends at its "
-		  "first test that reaches %g %%, which does not show that the "
-		  "mean accuracy does", accuracy);
+	view_note(view, "success rate: the share of all such runs that reaches "
+		  "the accuracy, as an exact one-sided 95 %% bound (Clopper "
+		  "and Pearson) per target. A run ends at its first test that "
+		  "reaches %g %%; the mean accuracy may be lower", accuracy);
 	note_mode(view, line);
 }
 

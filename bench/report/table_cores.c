@@ -168,8 +168,8 @@ static void print_notes(const struct view *view, const struct run *run,
 			  fixed_text(cpus, cpus == floor(cpus) ? 0 : 2).text,
 			  cpus == 1 ? "" : "s");
 	if (run && run_is_on_devices(run) && !strcmp(run->transport, "threads"))
-		view_note(view, "CPU: that of the process, divided equally, "
-			  "since a device's work cannot be attributed to a "
+		view_note(view, "CPU: the time of the process, divided "
+			  "equally, because a device's work belongs to no "
 			  "core");
 	if (run && run->overlapped_s > 0)
 		view_note(view, "overlap: of compute, while parts of the "
@@ -251,8 +251,8 @@ int table_print_cores(const struct campaign *campaign,
 	}
 	if (!drawn)
 		return error_set(err, ERROR_INPUT, "no rows of single cores: "
-				 "they come from runs of several cores, as "
-				 "cpu-8, that finished an epoch");
+				 "only runs of several cores, such as cpu-8, "
+				 "that finish an epoch have them");
 	view_note(&view, "compute, reduce, update: wall time; where cores "
 		  "share CPUs, waiting for a CPU is included");
 	view_note(&view, "means over epochs; switch: context switches, "

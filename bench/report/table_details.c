@@ -253,16 +253,16 @@ static void print_notes(const struct view *view)
 	view_note(view, "images/s: training samples divided by the seconds of "
 		  "iterations and of waiting for the loader; test, start-up "
 		  "and warm-up are not included");
-	view_note(view, "speed-up: images/s divided by that of cpu-1 or, "
-		  "without it, of the first target with one emulated core, in "
-		  "the same campaign and repetition; - if there is none, as "
-		  "among devices; efficiency: speed-up divided by cores");
+	view_note(view, "speed-up: images/s divided by the images/s of cpu-1, "
+		  "or of the first target with one emulated core, in the same "
+		  "campaign and repetition. Without one, as among devices, it "
+		  "is -. Efficiency: speed-up divided by cores");
 	if (view->doubts[0])
 		view_note(view, "left out are speed-up and efficiency of %s",
 			  view->doubts);
 	view_note(view, "time to an accuracy: from before the data set is read "
-		  "to the end of the first test that reaches it; - if a run "
-		  "did not reach it, or failed");
+		  "to the end of the first test with this accuracy. If a run "
+		  "failed, or never reached it, the time is -");
 	if (differ)
 		view_note(view, "%s between columns, so compare accuracy as "
 			  "well as times", differ);

@@ -139,9 +139,9 @@ int view_inference(const struct view *view, const struct line *line,
 	grid_end(&grid, view->options, view->out);
 	if (view->options->quiet)
 		return 0;
-	view_note(view, "first: the very first pass, warm-up included; lift: "
-		  "images/s over those of the first target, - if a run was "
-		  "disturbed or the CPUs are too few for it");
+	view_note(view, "first: the very first pass, warm-up included. lift: "
+		  "images/s divided by the first target's; - if a run was "
+		  "disturbed, or has too few CPUs");
 	note_p99(view, line);
 	note_folded(view, line);
 	if (network)

@@ -334,9 +334,8 @@ static int warn_run(const struct view *view, const struct run *run,
 	run_explain_slowdown(run, slowdown, sizeof(slowdown));
 	count += note_once(view, told, "%s", slowdown);
 	if (!strcmp(run->dataset, "fake") && isfinite(run->final_accuracy_pct))
-		count += note_once(view, told, "the data set fake is one batch "
-				   "that comes again: accuracy and loss say "
-				   "nothing");
+		count += note_once(view, told, "the data set fake repeats one "
+				   "batch: accuracy and loss say nothing");
 	if (run->weights[0])
 		count += note_once(view, told, "%s the weights of a file "
 				   "(--weights), SHA-256 %.16s...",

@@ -216,26 +216,24 @@ static void note_iterations(const struct view *view)
 {
 	const struct timed timed = count_timed(view->results);
 	const char *resident = timed.single_resident ?
-		"; a data set resident on the device is gathered and "
-		"normalised there, which is included" : "";
+		"; gathering and normalising a data set on the device is" : "";
 
 	if (timed.single || !timed.ahead)
 		view_note(view, "an iteration lasts from the batch in host "
 			  "memory to updated parameters, with the device "
-			  "finished; waiting for the loader is not included%s; "
-			  "with several cores, it lasts from the start of the "
-			  "first to the end of the last; %s is the spread of "
+			  "finished. Waiting for the loader is not included%s. "
+			  "With several cores, it lasts from the start of the "
+			  "first to the end of the last. %s is the spread of "
 			  "the iterations of one process",
 			  resident, plus_minus(view->options));
 	if (timed.ahead)
 		view_note(view, "%s%sepoch's mean (--sync epoch): the device "
-			  "runs ahead within an epoch, so that a single "
-			  "iteration has no time; shown is the time from the "
-			  "epoch's first batch to its last updated parameters, "
-			  "with the device finished, over its iterations; "
-			  "waiting for the first batch is not included, "
-			  "gathering and normalising the data set on the "
-			  "device is",
+			  "runs ahead within an epoch, so a single iteration "
+			  "has no time. The time from the epoch's first batch "
+			  "to its last updated parameters, with the device "
+			  "finished, is divided by its iterations. Waiting for "
+			  "the first batch is not included; gathering and "
+			  "normalising the data set on the device is",
 			  timed.single ? timed.names : "",
 			  timed.single ? ": " : "");
 	note_warmup(view, &timed);
@@ -262,12 +260,11 @@ static void note_covered(const struct view *view, enum metric metric)
 
 static void note_estimate(const struct view *view)
 {
-	view_note(view, "estimate: what a host with a free CPU for each core "
-		  "would take, by the cores' CPU times: those of the slowest "
-		  "core in compute, reduce and update, of its test and its "
-		  "loader. Shared caches and memory are left out. It was "
-		  "within 10 %% of what such hosts took, checked up to %d "
-		  "cores", ESTIMATE_CHECKED_CORES);
+	view_note(view, "estimate: the times of a host with a free CPU per "
+		  "core, from the CPU times of the slowest core in compute, "
+		  "reduce and update, of its test and its loader. Shared "
+		  "caches and memory are left out. It was within 10 %% of such "
+		  "hosts, checked up to %d cores", ESTIMATE_CHECKED_CORES);
 }
 
 static int shows_quartiles(const struct results *results, enum metric metric)

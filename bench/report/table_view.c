@@ -400,8 +400,8 @@ void note_p99(const struct view *view, const struct line *line)
 		    !cell->values[METRIC_P50].count ||
 		    cell->values[METRIC_P99].count)
 			continue;
-		view_note(view, "p99: - if a run has fewer than %d %s: the p99 "
-			  "of so few is close to the slowest", P99_FEWEST,
+		view_note(view, "p99: - if a run has fewer than %d %s, because "
+			  "p99 is then close to the slowest", P99_FEWEST,
 			  line ? "passes" : "iterations");
 		return;
 	}

@@ -29,9 +29,9 @@ static const char *const refusals[] = {
 	"folder",
 	"it was saved with a byte-order mark or with line endings of another "
 	"system; save it as UTF-8 with LF alone, or choose another folder",
-	"its last line is incomplete, and its file system has no locks to tell "
-	"whether another process is still writing it; remove the line, or "
-	"choose another folder",
+	"its last line is incomplete, and its file system has no locks: "
+	"another process may be writing it; remove the line, or choose another "
+	"folder",
 };
 
 static int append_error(const char *path, int number, struct error *err)

@@ -191,7 +191,7 @@ static int refuse_loss(struct core *core, struct error *err)
 
 	if (core->training->infers)
 		snprintf(reason, sizeof(reason), "the loss is not a number in "
-			 "forward pass %d: are the weights?", core->iteration);
+			 "forward pass %d: check the weights", core->iteration);
 	else
 		snprintf(reason, sizeof(reason),
 			 "the loss is not a number at epoch %d, iteration %d; "

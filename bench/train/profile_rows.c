@@ -109,9 +109,9 @@ static void print_notes(FILE *out, const struct profile_row *row,
 				   quantities[shown[c]].note);
 	number_print_fixed(peak, row->peak_gflops, 1);
 	if (isfinite(row->peak_gflops))
-		print_note(out, options, "of peak: done, as a share of the "
-			   "%s GFLOP/s of one core's fp32 vectors, which do "
-			   "not bound what is done in bf16", peak);
+		print_note(out, options, "of peak: done divided by the %s "
+			   "GFLOP/s of one core's fp32 vectors, which bf16 may "
+			   "exceed", peak);
 	if (row->launches > 0)
 		print_note(out, options, "launches: kernels and transfers "
 			   "given to the device in a part");

@@ -159,14 +159,14 @@ static int refuse_parts(const struct rank_host *all, int size, int rank,
 	list_others(all, size, is_options ? OPTIONS : first, others,
 		    sizeof(others));
 	return error_set(err, is_options ? ERROR_USAGE : ERROR_INPUT,
-			 "%s: %s differ from those of core 0 on host %s "
-			 "(%.12s..., %.12s...): %s", others, names,
+			 "%s: %s differ from core 0 on host %s (%.12s..., "
+			 "%.12s...): %s", others, names,
 			 all[0].name, all[rank].parts[first],
 			 all[0].parts[first], is_options ?
 				 "start all cores with the same --seed, --lr, "
 				 "--batch, --image-size and so on" :
 			 first >= PARAMETERS ?
-				 "--weights FILE gives all the same" :
+				 "--weights FILE gives all cores the same" :
 				 "copy the files from there");
 }
 

@@ -384,7 +384,7 @@ static int be_core(struct verification *v, FILE *log, struct error *err)
 	if (v->count != 1 || !result->own_cores)
 		return error_set(err, ERROR_USAGE, "--team needs one target "
 				 "with a number of cores, such as cpu-2@mpi; "
-				 "bench adds it itself: leave it out");
+				 "bench adds --team itself: leave it out");
 	if (ranks_check_started(&result->target, err))
 		return -1;
 	process_end_with_parent();

@@ -151,7 +151,8 @@ static void report_tally(const struct random_tally *tally, FILE *out)
 		"its bound\n", tally->bench.target->name, tally->trials,
 		tally->trials == 1 ? "" : "s", tally->failures, tally->worst);
 	if (tally->moved)
-		fprintf(out, "  %d with the rounding of several computations\n",
+		fprintf(out, "  %d judged by the rounding of several "
+			     "computations\n",
 			tally->moved);
 	if (tally->alone)
 		fprintf(out, "  %d not tried on several cores: the device has "

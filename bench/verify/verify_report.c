@@ -141,7 +141,7 @@ static void print_errors(struct verification *v)
 
 	print_tensors(v, "Gradients: largest error over the tensor's largest "
 			 "entry", VERIFY_GRADIENTS);
-	print_tensors(v, "Parameters after each update, likewise",
+	print_tensors(v, "Parameters after each update: the same error",
 		      VERIFY_PARAMETERS);
 	print_heading(v, "Losses; winners and signs chosen wrongly, by value");
 	print_row(v, "loss", OF_STEPS(loss, 1), bound);
@@ -163,10 +163,9 @@ static void print_errors(struct verification *v)
 		print_row(v, name, OF_STEPS(regrets[l], 1), bound);
 	}
 	print_heading(v, model_has_batchnorm(model) ?
-			      "Parameters of several cores against those of "
-			      "one in turn" :
-			      "Parameters of several cores against those of "
-			      "one");
+			      "Parameters of several cores against one core in "
+			      "turn" :
+			      "Parameters of several cores against one core");
 	print_row(v, "all", OF_RESULT(cores), v->task.cores_bound);
 }
 
@@ -293,13 +292,13 @@ void verify_announce(const struct verification *v)
 	const struct verify_task *task = &v->task;
 
 	if (v->options->infer) {
-		fprintf(v->out, "%s on %s, in %s: forward passes beside the "
+		fprintf(v->out, "%s on %s, in %s: forward passes next to the "
 			"reference (double); seed %ld.\nBound, of the largest "
 			"output: %.0e%s.\n", task->model->name,
 			task->dataset->name, precision_name(task->precision),
 			v->options->seed, task->bound,
-			verify_is_rounded(task) ? ", or what rounding each "
-			"parameter\nto a neighbour makes" : "");
+			verify_is_rounded(task) ? ", or the effect of rounding "
+			"each\nparameter to a neighbour" : "");
 		fflush(v->out);
 		return;
 	}

@@ -243,11 +243,11 @@ static void compare_counts(struct trial *trial, const char *what,
 			   const struct score *tried, const struct score *right)
 {
 	if (tried->count != right->count)
-		keep(trial, INFINITY, "%s of %ld samples, of which there are "
-		     "%ld", what, tried->count, right->count);
+		keep(trial, INFINITY, "%s of %ld samples, but there are %ld",
+		     what, tried->count, right->count);
 	if (labs(tried->correct - right->correct) > 1)
-		keep(trial, INFINITY, "%s, with %ld right of which there are "
-		     "%ld", what, tried->correct, right->correct);
+		keep(trial, INFINITY, "%s, with %ld right answers, but there "
+		     "are %ld", what, tried->correct, right->correct);
 }
 
 /* Compares all results of a share; the rounding is the largest of times

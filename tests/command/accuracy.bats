@@ -14,7 +14,7 @@ load command.sh
 	grep -Eq '^reached +1 of 1 +1 of 1 +1 of 1$' tables
 	grep -Eq '^epochs +1\.0 +1\.0 +1\.0$' tables
 	grep -q 'closed: all make their updates' tables
-	grep -q 'score: that of the only run' tables
+	grep -q 'score: the time of the only run' tables
 	# Data and loop, without the rest of start-up.
 	python3 - <<-'END'
 	import csv

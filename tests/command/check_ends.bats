@@ -139,7 +139,7 @@ refuses() {
 	refuses older 0.0.1
 	local few=(cpu-2@fork --model tiny "${DATA[@]}" --warmup 1 --blocks 6 -s 3)
 	run -3 --separate-stderr "$BENCH" check "${few[@]}" --base ./older -o old
-	[[ "$stderr" == *"note: the base is not verified: it does not know the words of ./older verify cpu-2@fork "* ]]
+	[[ "$stderr" == *"note: the base is not verified: it does not support ./older verify cpu-2@fork "* ]]
 	[[ "$stderr" == *"verifying the head on cpu-2@fork"* ]]
 	# One of this version has to verify it.
 	refuses other

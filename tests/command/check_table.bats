@@ -22,7 +22,7 @@ few() {
 	[[ "$(cell few/verdicts.csv 1 head)" == \
 		"$BENCH, version $version, commit "*", with OMP_B=2 OMP_C="* ]]
 	[[ "${output//$'\n'  / }" == *"null-1: model tiny, data set synthetic, \
-global batch 32, 3 iterations a process"* ]]
+global batch 32, 3 iterations per process"* ]]
 	[[ "${output//$'\n'  / }" == *"started $(cell few/runs.csv 1 started_utc), label first"* ]]
 	[[ "$output" == *" logical CPU"* && "$output" != *$'\e'* ]]
 	grep -q '^- head: .*C= .*\[31m.*|x' few/verdicts.md
@@ -69,9 +69,9 @@ global batch 32, 3 iterations a process"* ]]
 	[ "$(grep -c '^Target' <<<"$output")" -eq 1 ]
 	output=${output//$'\n'  / }
 	[[ "$output" == *"1 block measured again, 48 of 80 processes still disturbed"* ]]
-	[[ "$output" == *"opencl: screen 1.061 [1.051, 1.071], which was flagged \
+	[[ "$output" == *"opencl: screen 1.061 [1.051, 1.071], flagged \
 for being large; confirmation 1.052 [1.041, 1.066] in 20 new pairs: "* ]]
-	[[ "$output" == *"cpu-1: screen 1.062 [1.052, 1.072], which "* ]]
+	[[ "$output" == *"cpu-1: screen 1.062 [1.052, 1.072], flagged "* ]]
 	[[ "$output" == *"at least nine of ten checks (simulated: flagged in 97 %, confirmed in 94 %"* ]]
 }
 
@@ -109,7 +109,7 @@ for being large; confirmation 1.052 [1.041, 1.066] in 20 new pairs: "* ]]
 	few null-1 --base "$BENCH"
 	[[ "${lines[0]}" == "Is the head slower? (medians in "* ]]
 	[[ "${output//$'\n'  / }" == *"base and head: each side's own median of \
-the median iteration of 6 processes; head/base is not their quotient"* ]]
+the median iteration of 6 processes. head/base is not their quotient"* ]]
 }
 
 @test "bench table exports the verdicts of checks" {
@@ -129,6 +129,6 @@ print(*(v["target"] for v in json.load(open("v.json"))["verdicts"]))')" = \
 	# With runs and a check, the runs are exported, and a note says it.
 	"$BENCH" run null-1 "${TINY[@]}" --out few
 	run -0 --separate-stderr "$BENCH" table few --export-csv r.csv
-	[[ "$stderr" == *"the exports have the runs, and not the verdicts"* ]]
+	[[ "$stderr" == *"the exports have runs only; the verdicts"* ]]
 	[ "$(column r.csv target)" = null-1 ]
 }

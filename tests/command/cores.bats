@@ -94,7 +94,7 @@ setup() {
 	last=$(grep -n ',cpu-2,2,0,compute,1,' made/observations.csv)
 	head -n "${last%%:*}" made/observations.csv >cut.csv
 	run -5 "$BENCH" table cut.csv --cores
-	[[ "$output" == *"that finished an epoch"* ]]
+	[[ "$output" == *"that finish an epoch"* ]]
 }
 
 # Slices of a core do not overlap, except for the straggler's in its compute, and

@@ -113,7 +113,7 @@ refused() {
 	gunzip "$DIR/t10k-images-idx3-ubyte.gz"
 	put "$DIR/t10k-images-idx3-ubyte" 100 '\0011'
 	run -0 "$BENCH" data list fashion-mnist --data-dir "$DIR"
-	[[ $output == *"other     $DIR (only 3 of its 4 files are those of "* ]]
+	[[ $output == *"other     $DIR (only 3 of its 4 files belong to "* ]]
 	rm "$DIR"/*
 	make_set "$DIR"
 	run -0 "$BENCH" data list mnist --data-dir "$DIR"
@@ -453,7 +453,7 @@ refused() {
 	[ "$(cell off.csv 1 pad)" = off ]
 	run -2 "$BENCH" measure null-1 --model tiny --dataset synthetic \
 		--infer --pad on
-	[[ "$output" == *"--pad is of training"* ]]
+	[[ "$output" == *"--pad applies to training"* ]]
 }
 
 # PyTorch has at steps 0, 100 and 500 of rank 0, from torch.manual_seed(3) and

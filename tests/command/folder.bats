@@ -142,7 +142,7 @@ ends() {
  data set 'folder' has classes"* ]]
 	run -2 "$BENCH" verify cpu --model tiny --dataset folder \
 		--data-dir set
-	[[ "$output" == *"name synthetic, or leave out --dataset"* ]]
+	[[ "$output" == *"use --dataset synthetic, or leave out --dataset"* ]]
 	run -0 "$BENCH" verify cpu --model tiny --dataset synthetic \
 		--steps 1 --batch 2 --test-batch 2
 }
@@ -237,7 +237,7 @@ refuses() {
  'folder' has vectors" ]]
 	run -2 "$BENCH" measure null-1 --dataset synthetic \
 		--targets-csv targets.csv
-	[[ "$output" == *"--targets-csv is of --dataset folder"* ]]
+	[[ "$output" == *"--targets-csv requires --dataset folder"* ]]
 }
 
 @test "a report says how the folder is given again" {
@@ -259,7 +259,7 @@ refuses() {
 	[ "$(cell row 1 train_samples) $(cell row 1 test_samples)" = "7 3" ]
 	sed -i '3s,^val/,./val/,' targets.csv
 	refuses "targets.csv:3: ./val/deep-grey.png: expected train/, val/ or\
- test/ in front"
+ test/ at the beginning"
 }
 
 @test "a file of targets has images to train on and to test" {
@@ -287,8 +287,8 @@ refuses() {
 	sed 1s/group/study/ right.csv >targets.csv
 	refuses 'targets.csv:1:2: expected the column group' 'found "study"'
 	cut -d, -f1-2 right.csv >targets.csv
-	refuses "targets.csv:1: a header of too few columns: a column path, a\
- column group, and one of 0 and 1 for each label"
+	refuses "targets.csv:1: a header of too few columns: columns path and\
+ group, and one of 0 and 1 per label"
 	sed 4s/,1,/,yes,/ right.csv >targets.csv
 	refuses 'targets.csv:4:3: expected 0 or 1, found "yes"'
 	sed '5s/,0$//' right.csv >targets.csv
@@ -309,10 +309,9 @@ refuses() {
 	sed '7s/g5/a\x00b/' right.csv >targets.csv
 	refuses "targets.csv:7: a NUL byte"
 	sed 's/g[0-2]/g3/' right.csv >targets.csv
-	refuses "targets.csv: 4 groups, where the folds of training and test\
- take 5"
+	refuses "targets.csv: 4 groups, but training and test need 5"
 	head -n 1 right.csv >targets.csv
-	refuses "targets.csv:1: no image: a row each"
+	refuses "targets.csv:1: no images; expected one row per image"
 	: >targets.csv
 	refuses "targets.csv:0: no image"
 	rm targets.csv

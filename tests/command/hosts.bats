@@ -220,7 +220,7 @@ short() {
 	on_host b umount data
 	on_host b mount --bind own data
 	short -5 "${given[@]}"
-	[[ "$stderr" == *"cores 2 to 3 on host b: training images, test images differ from those of core 0 on host a ("*"copy the files from there"* ]]
+	[[ "$stderr" == *"cores 2 to 3 on host b: training images, test images differ from core 0 on host a ("*"copy the files from there"* ]]
 	nothing_left
 }
 

@@ -48,7 +48,7 @@ takes_what_is_told() {
 told_of() {
 	run "$BENCH" run opencl -m resnet50 --image-size 2048 -d fake -b "$1" \
 		--dry-run
-	[[ "$output" =~ "would take about "([0-9]+)\.[0-9]+" GB" ]]
+	[[ "$output" =~ "needs about "([0-9]+)\.[0-9]+" GB" ]]
 	told=${BASH_REMATCH[1]}
 }
 

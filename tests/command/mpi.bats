@@ -37,7 +37,7 @@ by_hand() {
 	unset OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
 	run -6 --separate-stderr "$BENCH" check cpu-2@mpi --base "$BENCH" \
 		"${TINY[@]:0:6}" -o refused
-	[[ "$stderr" == *"cpu-2@mpi, base: mpirun does not run as root"* ]]
+	[[ "$stderr" == *"cpu-2@mpi, base: mpirun refuses to run as root"* ]]
 	[[ "$stderr" != *"expects a bench binary"* ]]
 }
 
@@ -84,7 +84,7 @@ two_hosts() {
 differs() {
 	run -5 --separate-stderr "$BENCH" run cpu-4@mpi \
 		"${@:2}" --batch 1 --hosts "$HOSTS" --out made
-	[[ "$stderr" == *"cores 2 to 3 on host other: $1 differ from those of core 0 on host $(hostname) ("* ]]
+	[[ "$stderr" == *"cores 2 to 3 on host other: $1 differ from core 0 on host $(hostname) ("* ]]
 	[ "$(column made/runs.csv exit_code)" = 5 ]
 	# Nothing was trained before.
 	[ "$(wc -l <made/observations.csv)" -le 1 ]
@@ -122,7 +122,7 @@ differs() {
 			"${TINY[@]}" --seed "${#seeds[@]}" :)
 	done
 	run -2 --separate-stderr by_hand "${seeds[@]:0:${#seeds[@]} - 1}"
-	[[ "$stderr" == *"core 1 on host other: initial parameters, options differ from those of core 0 on host "* ]]
+	[[ "$stderr" == *"core 1 on host other: initial parameters, options differ from core 0 on host "* ]]
 }
 
 @test "ranks with other options are refused" {
@@ -139,7 +139,7 @@ differs() {
 			cpu-2@mpi "${TINY[@]}" $first \
 			: -np 1 "$BENCH" measure cpu-2@mpi "${TINY[@]}" $option
 		echo "$option: $stderr"
-		[[ "$stderr" == *"core 1 on host $(hostname): options differ from those of core 0 on host $(hostname) ("*"): start all cores with the same --seed"* ]]
+		[[ "$stderr" == *"core 1 on host $(hostname): options differ from core 0 on host $(hostname) ("*"): start all cores with the same --seed"* ]]
 	done
 }
 
@@ -333,7 +333,7 @@ a_launcher() {
 @test "the launcher of another library is named" {
 	a_launcher "HYDRA build details:" "exit 1"
 	run -4 --separate-stderr "$BENCH" run cpu-2@mpi "${TINY[@]}" --out made
-	[[ "$stderr" == *'mpirun --version prints "HYDRA build details:", but the plug-in needs that of Open MPI: install package openmpi-bin, and put its mpirun first in $PATH'* ]]
+	[[ "$stderr" == *'mpirun --version prints "HYDRA build details:", but the plug-in needs Open MPI: install package openmpi-bin, and put its mpirun first in $PATH'* ]]
 	[ ! -e made ]
 	run -4 --separate-stderr "$BENCH" env --network cpu-2@mpi
 	[[ "$stderr" == *"HYDRA build details:"* ]]
@@ -435,9 +435,9 @@ cpu-3@mpi: core 1: no such luck" ]
 	[ "$(id -u)" = 0 ] || skip "not root"
 	unset OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
 	run -6 --separate-stderr "$BENCH" env --network cpu-2@mpi
-	[[ "$stderr" == *"cpu-2@mpi: mpirun does not run as root: be another user, or set OMPI_ALLOW_RUN_AS_ROOT=1 "* ]]
+	[[ "$stderr" == *"cpu-2@mpi: mpirun refuses to run as root: use another user, or set OMPI_ALLOW_RUN_AS_ROOT=1 "* ]]
 	run -6 --separate-stderr "$BENCH" run cpu-2@mpi "${TINY[@]}" --out made
-	[[ "$(cell made/runs.csv 1 reason)" == "mpirun does not run as root"* ]]
+	[[ "$(cell made/runs.csv 1 reason)" == "mpirun refuses to run as root"* ]]
 }
 
 @test "another number of ranks is refused" {

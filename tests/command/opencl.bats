@@ -363,7 +363,7 @@ available: 0 "* ]]
 	run -4 --separate-stderr "$BENCH" run null-1 opencl -m resnet50 \
 		--image-size 224 --batch $((total / 160000)) --steps 1 \
 		--epochs 1 --warmup 0 --test off --out made
-	[[ "$stderr" == *"opencl will fail: opencl would take about "*" GB of \
+	[[ "$stderr" == *"opencl will fail: opencl needs about "*" GB of \
 memory"*"--batch "*" would fit"* ]]
 	[ "$(column made/runs.csv status)" = "ok error" ]
 }

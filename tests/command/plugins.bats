@@ -139,7 +139,7 @@ refused() {
 	plugin empty <<<'int nothing;'
 	refused empty "has no symbol bench_plugin"
 	plugin old <<<'struct { int version; void *transport; } bench_plugin = { 7, 0 };'
-	refused old "is of version 7, and this bench takes version 2; build it again"
+	refused old "has version 7, but this bench needs version 2; build it again"
 	solo other
 	refused other "has no transport 'other'"
 	plugin crash <<-"END"

@@ -50,7 +50,7 @@ adds_up() {
 	for part in loss update other iteration; do
 		grep -q "^$part " <<<"$stderr"
 	done
-	[[ "$stderr" == *"of peak: done, as a share of the "*" GFLOP/s"* ]]
+	[[ "$stderr" == *"of peak: done divided by the "*" GFLOP/s"* ]]
 	[[ "$stderr" == *"- not 0: "* && "$stderr" != *launches* ]]
 	[ "$(awk 'length > 80' <<<"$stderr")" = "" ]
 }

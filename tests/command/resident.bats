@@ -165,7 +165,7 @@ refuses() {
 
 @test "what cannot run ahead is a usage error" {
 	refuses "--sync epoch cannot be used with cpu-1: " cpu-1
-	refuses "a target that takes it: opencl" null-2
+	refuses "a target that supports it: opencl" null-2
 	refuses "leave out --resident no" opencl --resident no
 	refuses "--profile needs single iterations" opencl --profile p
 	refuses "--trace needs single iterations" opencl --trace t

@@ -65,7 +65,7 @@ make_inputs() {
 
 @test "what is wrong with a sweep is said" {
 	run -2 "$BENCH" env cpu-2
-	[[ "$output" == *"are for --network"* ]]
+	[[ "$output" == *"for --network only"* ]]
 	run -2 "$BENCH" env --network cpu-1
 	[[ "$output" == *"cpu-1 has one core"* ]]
 	run -2 "$BENCH" env --network cpu-2 cpu-2
@@ -73,7 +73,7 @@ make_inputs() {
 	run -2 "$BENCH" env --network cpu-2 --hosts a:1,b:1
 	[[ "$output" == *"--hosts a:1,b:1 cannot be used with cpu-2"* ]]
 	run -2 "$BENCH" env --network --peak cpu-2 --export-csv net.csv
-	[[ "$output" == *"give one of them"* ]]
+	[[ "$output" == *"add one of them"* ]]
 	run -7 "$BENCH" env --network cpu-2 --export-csv no/such.csv
 }
 
@@ -162,7 +162,7 @@ even_out() {
 	[ "$output" = "$("$BENCH" scale one --topology measured \
 		--sweep sweep.csv --export-csv -)" ]
 	run -0 "$BENCH" scale one --topology measured --sweep both-sweeps.csv
-	[[ "$output" == *"left out of both-sweeps.csv, where threads comes first: mpi"* ]]
+	[[ "$output" == *"left out of both-sweeps.csv, because threads comes first: mpi"* ]]
 	# Within a node as measured, between nodes by the formula.
 	run -0 "$BENCH" scale one --topology tree --latency 0 --bandwidth 1 \
 		--node-cores 2 --most-cores 4 --sweep sweep.csv --export-csv -
@@ -185,9 +185,9 @@ even_out() {
 	[[ "$output" == *"plain and github"* ]]
 	grep -v ',8,4096,' sweep.csv >few.csv
 	run -5 "$BENCH" scale one --topology measured --sweep few.csv
-	[[ "$output" == *"few.csv: it does not have three sizes for 8 ranks by threads"* ]]
+	[[ "$output" == *"few.csv: it has fewer than three sizes for 8 ranks by threads"* ]]
 	run -5 "$BENCH" scale one --sweep sweep.csv --node-cores 16
-	[[ "$output" == *"sweep.csv: it does not have three sizes for 16 ranks"* ]]
+	[[ "$output" == *"sweep.csv: it has fewer than three sizes for 16 ranks"* ]]
 	sed 's/,[^,]*$/,0/' sweep.csv | sed '1s/0$/median_s/' >zero.csv
 	run -5 "$BENCH" scale one --sweep zero.csv
 	[[ "$output" == *"zero.csv: row 1: "* ]]

@@ -127,7 +127,7 @@ opencl (PoCL, 2 CPUs) 1.93 times; global batches differ: compare accuracy too."*
 	STEPS=10 make_rows "$BATS_TEST_TMPDIR/cut" a cut 1 cpu-1:1:40 cpu-8:8:90
 	sed -i '/,cpu-8,/s/,\.02,\.2,/,.02,1234.5,/' "$BATS_TEST_TMPDIR/cut/runs.csv"
 	run -0 "$BENCH" table "$BATS_TEST_TMPDIR/cut"
-	[[ "${output//$'\n' /}" == *"- the test was not cut, and took longer than the iterations: cpu-8 1234 s beside 1.8 s; --test-steps N cuts it"* ]]
+	[[ "${output//$'\n' /}" == *"- the test was not cut, and took longer than the iterations: cpu-8 1234 s against 1.8 s; --test-steps N cuts it"* ]]
 	[ "$(grep -c "took longer" <<<"$output")" = 1 ]
 	# Nor was anything, or the test was as well.
 	sed -i 's/,\.02,\.2,/,.02,1234.5,/' "$DIR/runs.csv"
@@ -193,7 +193,7 @@ losses() {
 	[[ "$output" != *"say nothing"* ]]
 	sed -i 's/,synthetic,/,fake,/' "$DIR/runs.csv"
 	run -0 "$BENCH" table "$DIR"
-	[ "$(grep -c "fake is one batch that comes again: accuracy and loss" \
+	[ "$(grep -c "fake repeats one batch: accuracy and loss" \
 		<<<"$output")" = 1 ]
 	# Without a test nothing is shown of either.
 	sed -i 's/,100$/,/' "$DIR/runs.csv"
@@ -417,7 +417,7 @@ said() {
 	grep -Eq '^one +1\.300 +2\.300 +0\.900$' <<<"$output"
 	run -2 "$BENCH" table "$DIR/runs.csv"
 	[ "$output" = "bench: $DIR/runs.csv: its times are in observations.csv\
- beside it: give the folder of both, $BENCH table $DIR/" ]
+ next to it: name the folder of both, $BENCH table $DIR/" ]
 	cd "$DIR"
 	run -2 "$BENCH" table runs.csv --details
 	[[ "$output" == *"$BENCH table ." ]]

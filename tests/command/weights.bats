@@ -117,7 +117,7 @@ put_prefix() {
 	for verb in run infer; do
 		run -5 --separate-stderr "$BENCH" $verb cpu-1 --model tiny \
 			"${DATA[@]}" --weights w --out made
-		[ "$stderr" = "bench: w: has 'conv1.weight' as [10, 1, 5, 5], which is [3, 1, 3, 3] in model 'tiny'; choose the --model and --image-size that it is of" ]
+		[ "$stderr" = "bench: w: 'conv1.weight' is [10, 1, 5, 5], but [3, 1, 3, 3] in model 'tiny'; choose the --model and --image-size of this file" ]
 		[ -z "$output" ]
 		[ ! -e made ]
 	done

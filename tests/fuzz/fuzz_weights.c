@@ -70,7 +70,7 @@ static void go_round(const char *path, const struct model *model)
 	snprintf(copy, sizeof(copy), "/proc/self/fd/%d", fd);
 	if (weights_read(path, model, &first, &err)) {
 		must_be_told(&err, ERROR_INPUT);
-		MUST(strstr(err.message, " expected; take weights of"));
+		MUST(strstr(err.message, "; use weights of"));
 		close(fd);
 		return;
 	}

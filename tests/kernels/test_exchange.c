@@ -256,8 +256,8 @@ static void what_does_not_fit_is_refused(void **state)
 	for (int t = 1; t < 3; t++) {
 		assert_int_equal(launch(names[t], 4, offer_more, NULL, 0, &err),
 				 -1);
-		assert_string_equal(err.message, "core 0 of 4: core 2 gave "
-				    "another buffer than core 0");
+		assert_string_equal(err.message, "core 0 of 4: core 2 passed "
+				    "a different buffer than core 0");
 	}
 	assert_int_equal(launch("fork", 4, offer_own, NULL, 0, &err), -1);
 	assert_non_null(strstr(err.message, "not in the cores' shared memory"));

@@ -259,8 +259,8 @@ static void bombs_are_refused(void **state)
 		at += 2u + 256u * bytes[at + 2] + bytes[at + 3];
 	put_number(bytes + at + 5, 2, 65000);
 	put_number(bytes + at + 7, 2, 65500);
-	assert_refused(count, "an image of 65500 x 65000 pixels, where "
-		       "178956970 are most; make it smaller");
+	assert_refused(count, "an image of 65500 x 65000 pixels, "
+		       "at most 178956970 are allowed; make it smaller");
 	put_number(bytes + at + 5, 2, 0);
 	assert_refused(count, "its JPEG data cannot be decoded (");
 	assert_refused(resize_png(13377, 13379),

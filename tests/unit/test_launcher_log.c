@@ -65,7 +65,7 @@ static const struct case_of_log cases[] = {
 	  "" },
 	{ RULE "mpirun has detected an attempt to run as root.\n\nRunning as\n"
 	  "root is *strongly* discouraged.\n" RULE, "",
-	  "mpirun does not run as root: be another user, or set "
+	  "mpirun refuses to run as root: use another user, or set "
 	  "OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "",
 	  "" },
 	{ ECHO, "", "", "", "" },

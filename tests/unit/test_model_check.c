@@ -85,21 +85,21 @@ static const struct {
 	{ 1, { .kind = LAYER_BATCHNORM },
 	  ", layer 1 (batchnorm): its parameters need a name" },
 	{ 1, { .kind = LAYER_MAXPOOL, .window = 2, .no_bias = 1 },
-	  ", layer 1 (maxpool): no_bias 1, which no maxpool has" },
+	  ", layer 1 (maxpool): no_bias 1: no maxpool has one" },
 	{ 2, { .kind = LAYER_RELU, .with = 1 },
-	  ", layer 2 (relu): with 1, which no relu has" },
+	  ", layer 2 (relu): with 1: no relu has one" },
 	{ 2, { .kind = LAYER_RELU, .from = -1 },
-	  ", layer 2 (relu): from -1, where a row reads only rows "
-	  "above it: 0 is layer 1" },
+	  ", layer 2 (relu): from -1: a row can read only rows "
+	  "above it; 0 is layer 1" },
 	{ 0, { .kind = LAYER_RELU, .from = -1 },
-	  ", layer 0 (relu): from -1, where 0, the images, is all that the "
-	  "first row can read" },
+	  ", layer 0 (relu): from -1: the first row can read only 0, the "
+	  "images" },
 	{ 3, { .kind = LAYER_LINEAR, .name = "b", .outputs = 5, .window = 3 },
-	  ", layer 3 (linear 'b'): window 3, which no linear has" },
+	  ", layer 3 (linear 'b'): window 3: no linear has one" },
 	{ 1, { .kind = LAYER_MAXPOOL, .window = 2, .drop = .5 },
-	  ", layer 1 (maxpool): drop 0.5, which no maxpool has" },
+	  ", layer 1 (maxpool): drop 0.5: no maxpool has one" },
 	{ 2, { .kind = LAYER_RELU, .loss = LOSS_MSE },
-	  ", layer 2 (relu): loss 2, which no relu has" },
+	  ", layer 2 (relu): loss 2: no relu has one" },
 	{ 0, { .kind = LAYER_CONV, .name = "a", .outputs = 2,
 	       .window = 70000, .pad = 69999 },
 	  ", layer 0 (conv 'a'): a window of 70000 and a stride of 0, where "
@@ -118,23 +118,21 @@ static const struct {
 	       .window = 3 },
 	  ": 2860000003 parameters, where 2147483647 is the maximum" },
 	{ 2, { .kind = LAYER_RELU, .from = 3 },
-	  ", layer 2 (relu): from 3, where 2, the images, is the "
-	  "largest" },
+	  ", layer 2 (relu): from 3: the largest is 2, the images" },
 	{ 2, { .kind = LAYER_ADD, .with = -2 },
-	  ", layer 2 (add): with -2, where a row reads only rows "
-	  "above it: 0 is layer 1" },
+	  ", layer 2 (add): with -2: a row can read only rows "
+	  "above it; 0 is layer 1" },
 	{ 2, { .kind = LAYER_ADD, .with = 9 },
-	  ", layer 2 (add): with 9, where 2, the images, is the "
-	  "largest" },
+	  ", layer 2 (add): with 9: the largest is 2, the images" },
 	{ 2, { .kind = LAYER_ADD, .with = 1 },
-	  ", layer 2 (add): adds 2x2x2 and 2x4x4, which differ" },
+	  ", layer 2 (add): adds different shapes, 2x2x2 and 2x4x4" },
 	{ 2, { .kind = LAYER_RELU, .from = 1 },
 	  ", layer 1 (maxpool): no row reads its output" },
 	{ 2, { .kind = LAYER_LOSS },
-	  ", layer 2 (loss): a loss has to be the last layer, which is "
+	  ", layer 2 (loss): a loss must be the last layer, which is "
 	  "layer 4" },
 	{ 4, { .kind = LAYER_RELU },
-	  ", layer 4 (relu): the last layer has to be a loss" },
+	  ", layer 4 (relu): the last layer must be a loss" },
 	{ 3, { .kind = LAYER_LINEAR, .name = "b", .outputs = 65536 },
 	  ", layer 4 (loss): 65536 classes, where 65535 is the maximum: labels "
 	  "have 16 bits" },
@@ -181,7 +179,7 @@ static void spoilt_tables_are_refused(void **state)
 	assert_string_equal(check(nothing, 2),
 			    ": none of 2 layers has parameters to learn");
 	assert_string_equal(check(right, RIGHT_COUNT - 1),
-			    ", layer 3 (linear 'b'): the last layer has to be "
+			    ", layer 3 (linear 'b'): the last layer must be "
 			    "a loss");
 }
 

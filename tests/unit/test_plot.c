@@ -184,7 +184,7 @@ static void unfinished_epochs_have_no_share(void **state)
 	/* 2 s of 11 are computed, 2 s loaded, 4 s tested: 3 s are left. */
 	assert_non_null(strstr(text, "0,0,compute,0,18.18"));
 	assert_non_null(strstr(text, "0,7,other,72.72"));
-	assert_non_null(strstr(note.text, "did not finish"));
+	assert_non_null(strstr(note.text, "of unfinished runs"));
 	free(text);
 	made_run(&made, "r1", "cpu-1", 1, .1);
 	made_into(&campaign, &made, 1);

@@ -38,8 +38,8 @@ static void spoilt_recipes_are_refused(void **state)
 	assert_int_equal(recipe_check(&recipe, text, sizeof(text)), 0);
 	recipe.weight_decay = .1;
 	assert_int_equal(recipe_check(&recipe, text, sizeof(text)), -1);
-	assert_string_equal(text, "weight_decay is 0.1 in its recipe, which "
-				  "adam does not have");
+	assert_string_equal(text, "weight_decay is 0.1 in its recipe, but "
+				  "adam has none");
 	/* What SGD and a rate that stays do not use. */
 	recipe = (struct recipe){ .batch = 1, .epochs = 1,
 				  .optimizer = OPTIMIZER_SGD };

@@ -66,7 +66,7 @@ static void spoilt_models_are_usage(void **state)
 		{ "wide-window", "model 'wide-window', layer 2 (conv 'next'): "
 		  "a window of 3x3 is larger than its input of 3x2x2", 3 },
 		{ "no-loss", "model 'no-loss', layer 1 (relu): the last layer "
-		  "has to be a loss", 3 },
+		  "must be a loss", 3 },
 		{ "few-classes", "model 'few-classes', layer 2 (loss): has "
 		  "8 classes, but data set 'synthetic' has 10", 2 },
 		{ "no-recipe", "model 'no-recipe': batch is 0 in its recipe, "
@@ -123,14 +123,14 @@ static void batches_are_usage(const char *model, const struct refusal *batches,
 static void lone_values_are_usage(void **state)
 {
 	static const struct refusal batches[] = {
-		{ "cpu-1 -b 1", "an iteration has 1 sample for 1 core, " },
-		{ "cpu-2 -b 1", "an iteration has 2 samples for 2 cores, " },
+		{ "cpu-1 -b 1", "an iteration has 1 sample for 1 core; " },
+		{ "cpu-2 -b 1", "an iteration has 2 samples for 2 cores; " },
 		{ "cpu-2 --global-batch 3",
-		  "an iteration has 3 samples for 2 cores, " },
+		  "an iteration has 3 samples for 2 cores; " },
 		{ "cpu-1 -b 69",
-		  "an epoch's last iteration has 1 sample for 1 core, " },
+		  "an epoch's last iteration has 1 sample for 1 core; " },
 		{ "cpu-2 -b 34",
-		  "an epoch's last iteration has 2 samples for 2 cores, " },
+		  "an epoch's last iteration has 2 samples for 2 cores; " },
 		{ "cpu-1 -b 69 --steps 1", NULL },
 		{ "cpu-2 --global-batch 10", NULL },
 	};
@@ -144,14 +144,14 @@ static void cores_without_samples_are_usage(void **state)
 {
 	static const struct refusal batches[] = {
 		{ "cpu-4 --global-batch 3",
-		  "an iteration has 3 samples for 4 cores: a core without "
-		  "samples has no statistics to test with" },
+		  "an iteration has 3 samples for 4 cores; each core needs "
+		  "one for its statistics:" },
 		{ "openblas-8 --global-batch 2",
-		  "an iteration has 2 samples for 8 cores: a core without "
-		  "samples has no statistics to test with" },
+		  "an iteration has 2 samples for 8 cores; each core needs "
+		  "one for its statistics:" },
 		{ "reference-2 --global-batch 1 --steps 1",
-		  "an iteration has 1 sample for 2 cores: a core without "
-		  "samples has no statistics to test with; choose 1 core or "
+		  "an iteration has 1 sample for 2 cores; each core needs "
+		  "one for its statistics: choose 1 core or "
 		  "fewer, or a --global-batch of 2 or more" },
 		{ "cpu-4 --global-batch 4", NULL },
 		{ "cpu-4 --global-batch 23", NULL },

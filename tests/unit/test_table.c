@@ -342,7 +342,7 @@ static void first_screen(void **state)
 static void tested_on_a_part(void **state)
 {
 	static const char says[] =
-		"- accuracy is of the first test images alone: cpu-1 64 of "
+		"- accuracy covers the first test images only: cpu-1 64 of "
 		"256\n";
 	struct run *run;
 

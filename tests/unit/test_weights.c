@@ -97,19 +97,18 @@ struct change {
 
 static const struct change changes[] = {
 	/* What does not fit the model. */
-	{ "[2,1,3,3]", "[2,1,9]", "has 'conv1.weight' as [2, 1, 9], which is "
+	{ "[2,1,3,3]", "[2,1,9]", "'conv1.weight' is [2, 1, 9], but "
 	  "[2, 1, 3, 3] in model 'net'" },
-	{ "[3,8]", "[8,3]", "has 'fc.weight' as [8, 3], which is [3, 8]" },
-	{ "[],", "[1,1],", "has 'bn1.num_batches_tracked' as [1, 1], which is "
+	{ "[3,8]", "[8,3]", "'fc.weight' is [8, 3], but [3, 8]" },
+	{ "[],", "[1,1],", "'bn1.num_batches_tracked' is [1, 1], but "
 	  "[]" },
 	{ "conv1.weight", "conv1.w", "has no 'conv1.weight', which is [2, 1, 3,"
 	  " 3] in model 'net'" },
 	{ "bn1.running_var", "bn1.var", "has no 'bn1.running_var'" },
-	{ "bn1.num_batches_tracked", "b", "has 'b', [], which model 'net' has "
-	  "not" },
-	{ "{", "{\"x\":" ENTRY ",", "has 'x', [0], which model 'net' has not" },
+	{ "bn1.num_batches_tracked", "b", "model 'net' has no 'b', [];" },
+	{ "{", "{\"x\":" ENTRY ",", "model 'net' has no 'x', [0]" },
 	{ "\"F32\",\"shape\":[2],\"data_offsets\":[80", "\"I64\",\"shape\":[1],"
-	  "\"data_offsets\":[80", "has 'bn1.weight' as [1]" },
+	  "\"data_offsets\":[80", "'bn1.weight' is [1]" },
 	{ "F32", "C64", "'conv1.weight' has dtype C64; F8, BF16, F16, F32, "
 	  "F64, BOOL and whole numbers can be read: save it as F32" },
 	/* Lies. */
@@ -120,7 +119,7 @@ static const struct change changes[] = {
 	{ "[208,220]", "[212,224]", "cut short: the data of its tensor "
 	  "'fc.bias' end at byte 224 of 220" },
 	{ "[208,220]", "[204,216]", "'fc.bias' begin at byte 204, before the "
-	  "end of that before it, at 208" },
+	  "end of the previous tensor, at 208" },
 	{ "[88,96]", "[80,88]", "begin at byte 80, before the end of" },
 	{ "\"fc.bias\":{\"dtype\":\"F32\",\"shape\":[3],\"data_offsets\":"
 	  "[208,220]}", "\"fc.bias\":{\"dtype\":\"F32\",\"shape\":[2],"
@@ -128,22 +127,22 @@ static const struct change changes[] = {
 	  "of" },
 	{ "[3],\"data_offsets\":[208,220]", "[2],\"data_offsets\":[208,216]",
 	  "longer than its header says: tensors have 216 of 220 bytes" },
-	{ "[8,80]", "[80,8]", "data_offsets of a beginning and an end" },
-	{ "[8,80]", "[-8,64]", "data_offsets of a beginning and an end" },
-	{ "[8,80]", "[8]", "data_offsets of a beginning and an end" },
-	{ "[8,80]", "[8,80,80]", "data_offsets of a beginning and an end" },
-	{ "[8,80]", "[8,80.0]", "data_offsets of a beginning and an end" },
+	{ "[8,80]", "[80,8]", "no data_offsets with a beginning" },
+	{ "[8,80]", "[-8,64]", "no data_offsets with a beginning" },
+	{ "[8,80]", "[8]", "no data_offsets with a beginning" },
+	{ "[8,80]", "[8,80,80]", "no data_offsets with a beginning" },
+	{ "[8,80]", "[8,80.0]", "no data_offsets with a beginning" },
 	{ "[8,80]", "[8,9223372036854775807]", "cut short: the data" },
 	{ "[8,80]", "[8,9223372036854775808]", "too big integer" },
-	{ "[8,80]", "{}", "data_offsets of a beginning and an end" },
+	{ "[8,80]", "{}", "no data_offsets with a beginning" },
 	{ "[2,1,3,3]", "[4294967296,4294967296]", "larger than any file" },
 	{ "[2,1,3,3]", "[4611686018427387904,2]", "larger than any file" },
-	{ "[2,1,3,3]", "[2,-1,3,3]", "its shape has what is no size" },
-	{ "[2,1,3,3]", "[2,\"1\",3,3]", "its shape has what is no size" },
+	{ "[2,1,3,3]", "[2,-1,3,3]", "its shape has an invalid size" },
+	{ "[2,1,3,3]", "[2,\"1\",3,3]", "its shape has an invalid size" },
 	{ "[2,1,3,3]", "[1,1,1,1,1,1,1,1,1]", "at most 8 sizes" },
-	{ "[2,1,3,3]", "18", "a shape of at most 8 sizes is missing" },
-	{ "\"F32\"", "32", "a dtype that is a text is missing" },
-	{ "\"dtype\"", "\"type\"", "a dtype that is a text is missing" },
+	{ "[2,1,3,3]", "18", "no shape of at most 8 sizes" },
+	{ "\"F32\"", "32", "no text dtype" },
+	{ "\"dtype\"", "\"type\"", "no text dtype" },
 	{ "\"shape\"", "\"more\":1,\"shape\"", "an object of dtype, shape and "
 	  "data_offsets expected" },
 	{ "\"__metadata__\":{\"format\":\"pt\"}", "\"__metadata__\":[]",
@@ -151,12 +150,12 @@ static const struct change changes[] = {
 	{ "\"bn1.bias\"", "\"bn1.weight\"", "duplicate object key" },
 	{ "\"shape\"", "\"dtype\":\"F32\",\"shape\"", "duplicate object key" },
 	/* No JSON. */
-	{ "{", "", "is no JSON at byte" },
-	{ "}}", "}", "is no JSON at byte" },
-	{ "}}", "}}x", "is no JSON at byte" },
-	{ "conv1", "conv\\u0000", "is no JSON at byte" },
-	{ "conv1", "conv\xff", "is no JSON at byte" },
-	{ "\"F32\"", "F32", "is no JSON at byte" },
+	{ "{", "", "is not JSON at byte" },
+	{ "}}", "}", "is not JSON at byte" },
+	{ "}}", "}}x", "is not JSON at byte" },
+	{ "conv1", "conv\\u0000", "is not JSON at byte" },
+	{ "conv1", "conv\xff", "is not JSON at byte" },
+	{ "\"F32\"", "F32", "is not JSON at byte" },
 };
 
 static void each_wrong_header_is_told(void **state)
@@ -247,7 +246,7 @@ static void other_prefixes_are_refused(void **state)
 	assert_non_null(shape);
 	memcpy(shape, "[8,3]", 5);
 	write_prefixed(path, &sample, "module.", "module.");
-	assert_refused(path, "has 'fc.weight' as [8, 3], which is [3, 8] in "
+	assert_refused(path, "'fc.weight' is [8, 3], but [3, 8] in "
 		       "model 'net'");
 	assert_refused(path, " (its names, without 'module.' before each)");
 }
@@ -257,9 +256,9 @@ static void other_headers_are_refused(void **state)
 	static const struct {
 		const char *header, *words;
 	} wrong[] = {
-		{ "", "is no JSON" },
-		{ "[]", "is no object of JSON" },
-		{ "0", "is no JSON" },
+		{ "", "is not JSON" },
+		{ "[]", "is not a JSON object" },
+		{ "0", "is not JSON" },
 		{ "{\"\":" ENTRY "}", "has no 'conv1.weight'" },
 		{ "{\"\":0}", "its tensor '': an object" },
 		{ "{}", "has no 'conv1.weight'" },
@@ -281,7 +280,8 @@ static void other_headers_are_refused(void **state)
 	write_parts(path, 5000, text, 5000, "", 0);
 	assert_refused(path, "maximum parsing depth reached");
 	write_parts(path, many, text, many, "", 0);
-	assert_refused(path, "its header has 1000010 values, 1000000 are most");
+	assert_refused(path, "its header has 1000010 values, at "
+		       "most 1000000 are allowed");
 	free(text);
 }
 
@@ -291,7 +291,8 @@ static void lengths_are_not_believed(void **state)
 		uint64_t length;
 		const char *words;
 	} wrong[] = {
-		{ 200, "cut short: its header has 200 bytes, of which 2" },
+		{ 200, "cut short: its header has 200 bytes, but the "
+		       "file has 2" },
 		{ SAFETENSORS_MOST_HEADER, "cut short: its header" },
 		{ SAFETENSORS_MOST_HEADER + 1, "would have 100000001 bytes" },
 		{ 1ULL << 63, "would have 9223372036854775808 bytes" },

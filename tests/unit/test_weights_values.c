@@ -137,8 +137,8 @@ static void assert_value_refused(const char *type, const void *value,
 	memcpy(bytes + VALUES * size, value, size);
 	assert_int_equal(read_vector(type, bytes, size, floats, &err), -1);
 	assert_int_equal(err.kind, ERROR_INPUT);
-	snprintf(words, sizeof(words), ": has %s as 'fc.weight'[0, 7], of %s; "
-		 "a finite number expected", shown, type);
+	snprintf(words, sizeof(words), ": \'fc.weight\'[0, 7], of %s, is %s; "
+		 "expected a finite number", type, shown);
 	if (!strstr(err.message, words))
 		fail_msg("'%s' lacks '%s'", err.message, words);
 }
@@ -181,15 +181,17 @@ static void assert_sample_refused(int is_buffer, int at, float value,
 static void wrong_values_are_named(void **state)
 {
 	(void)state;
-	assert_sample_refused(0, 16, NAN, "has nan as 'conv1.weight'[1, 0, 2, "
-			      "1], of F32; a finite number expected; take");
-	assert_sample_refused(0, 48, -INFINITY, "has -inf as 'fc.bias'[2]");
-	assert_sample_refused(1, 1, INFINITY, "has inf as 'bn1.running_mean'"
-			      "[1], of F32; a finite number expected");
-	assert_sample_refused(1, 3, -0.5f, "has -0.5 as 'bn1.running_var'[1], "
-			      "of F32; a variance, finite and not negative, "
-			      "expected");
-	assert_sample_refused(1, 2, NAN, "has nan as 'bn1.running_var'[0]");
+	assert_sample_refused(0, 16, NAN, "'conv1.weight'[1, 0, 2, 1], of F32, "
+			      "is nan; expected a finite number; use");
+	assert_sample_refused(0, 48, -INFINITY, "'fc.bias'[2], of F32, is "
+			      "-inf");
+	assert_sample_refused(1, 1, INFINITY, "'bn1.running_mean'[1], of F32, "
+			      "is inf; expected a finite number");
+	assert_sample_refused(1, 3, -0.5f, "'bn1.running_var'[1], of F32, is "
+			      "-0.5; expected a variance, finite and not "
+			      "negative");
+	assert_sample_refused(1, 2, NAN, "'bn1.running_var'[0], of F32, is "
+			      "nan");
 }
 
 /* Moves the data of all F32 in a header to the front by the 8 bytes of a
@@ -272,8 +274,8 @@ static void counters_are_of_any_type(void **state)
 	assert_counter("F16", "[]", &(uint16_t){ 0x7c00 }, 2, least);
 	assert_counter("F32", "[]", &(float){ NAN }, 4, least);
 	assert_int_equal(read_counter("I64", "[0]", "", 0, &none, &err), -1);
-	assert_non_null(strstr(err.message, "has 'bn1.num_batches_tracked' as "
-			       "[0], which is []"));
+	assert_non_null(strstr(err.message, "'bn1.num_batches_tracked' is "
+			       "[0], but []"));
 }
 
 int main(void)

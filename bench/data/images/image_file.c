@@ -29,7 +29,7 @@ int image_allocate(struct image *image, const struct image_file *file,
 				 height);
 	if (height > (size_t)file->most_pixels / width)
 		return error_set(err, ERROR_INPUT, "%.800s: an image of %zu x "
-				 "%zu pixels, where %d are most; make it "
+				 "%zu pixels, at most %d are allowed; make it "
 				 "smaller, or remove it", file->name, width,
 				 height, file->most_pixels);
 	image->height = (int)height;
@@ -85,8 +85,8 @@ static int open_file(const char *path, size_t *size, struct error *err)
 		error_set(err, ERROR_INPUT, "%.800s: a regular file expected; "
 			  "remove it", path);
 	} else if (about.st_size > MOST_BYTES) {
-		error_set(err, ERROR_INPUT, "%.800s: %lld bytes, where an "
-			  "image has %ld at most; " REMEDY, path,
+		error_set(err, ERROR_INPUT, "%.800s: %lld bytes, at most %ld "
+			  "are allowed; " REMEDY, path,
 			  (long long)about.st_size, MOST_BYTES);
 	} else {
 		*size = (size_t)about.st_size;

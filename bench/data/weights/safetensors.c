@@ -116,13 +116,13 @@ static int read_length(struct safetensors *file, size_t size, size_t *length,
 	if (announced > SAFETENSORS_MOST_HEADER)
 		return error_set(err, ERROR_INPUT,
 				 "%s: not a safetensors file: its header would "
-				 "have %llu bytes, %d are most", file->path,
-				 (unsigned long long)announced,
+				 "have %llu bytes, at most %d are allowed",
+				 file->path, (unsigned long long)announced,
 				 SAFETENSORS_MOST_HEADER);
 	if (announced > size - sizeof(bytes))
 		return error_set(err, ERROR_INPUT,
 				 "%s: cut short: its header has %llu bytes, "
-				 "of which %zu are there", file->path,
+				 "but the file has %zu of them", file->path,
 				 (unsigned long long)announced,
 				 size - sizeof(bytes));
 	*length = (size_t)announced;
@@ -139,8 +139,8 @@ static int check_values(const struct safetensors *file, const char *text,
 	for (size_t i = 0; i < length; i++)
 		values += text[i] == ',' || text[i] == '[' || text[i] == '{';
 	return values <= SAFETENSORS_MOST_VALUES ? 0 :
-	       error_set(err, ERROR_INPUT, "%s: its header has %zu values, %d "
-			 "are most", file->path, values,
+	       error_set(err, ERROR_INPUT, "%s: its header has %zu values, at "
+			 "most %d are allowed", file->path, values,
 			 SAFETENSORS_MOST_VALUES);
 }
 
@@ -159,11 +159,11 @@ static int parse_header(struct safetensors *file, const char *text,
 	if (!file->header)
 		return error_set(err, ERROR_INPUT,
 				 "%s: not a safetensors file: its header is "
-				 "no JSON at byte %d: %s", file->path,
+				 "not JSON at byte %d: %s", file->path,
 				 LENGTH_BYTES + wrong.position, wrong.text);
 	return json_is_object((json_t *)file->header) ? 0 :
 	       error_set(err, ERROR_INPUT, "%s: not a safetensors file: its "
-			 "header is no object of JSON", file->path);
+			 "header is not a JSON object", file->path);
 }
 
 /* data_bytes becomes what is left of the file. */
@@ -202,7 +202,7 @@ static int read_type(const struct safetensors *file, const json_t *text,
 
 	if (!json_is_string(text))
 		return refuse_entry(file, tensor->name,
-				    "a dtype that is a text is missing", err);
+				    "no text dtype", err);
 	while (type < SAFETENSORS_TYPES &&
 	       strcmp(types[type].name, json_string_value(text)))
 		type++;
@@ -233,8 +233,8 @@ static int read_shape(const struct safetensors *file, const json_t *shape,
 
 	if (!json_is_array(shape) ||
 	    json_array_size(shape) > SAFETENSORS_MOST_SIDES)
-		return refuse_entry(file, tensor->name, "a shape of at most 8 "
-				    "sizes is missing", err);
+		return refuse_entry(file, tensor->name, "no shape of at most 8 "
+				    "sizes", err);
 	tensor->sides = (int)json_array_size(shape);
 	tensor->count = 1;
 	for (int i = 0; i < tensor->sides; i++) {
@@ -242,7 +242,7 @@ static int read_shape(const struct safetensors *file, const json_t *shape,
 
 		if (get_size(json_array_get(shape, (size_t)i), &side))
 			return refuse_entry(file, tensor->name, "its shape has "
-					    "what is no size", err);
+					    "an invalid size", err);
 		if (side && tensor->count > most / side)
 			return refuse_entry(file, tensor->name, "its shape is "
 					    "larger than any file", err);
@@ -263,9 +263,8 @@ static int read_offsets(const struct safetensors *file, const json_t *offsets,
 	    get_size(json_array_get(offsets, 0), &tensor->begin) ||
 	    get_size(json_array_get(offsets, 1), &tensor->end) ||
 	    tensor->begin > tensor->end)
-		return refuse_entry(file, tensor->name, "data_offsets of a "
-				    "beginning and an end behind it are "
-				    "missing", err);
+		return refuse_entry(file, tensor->name, "no data_offsets with "
+				    "a beginning and a later end", err);
 	if (tensor->end > data_bytes)
 		return error_set(err, ERROR_INPUT,
 				 "%s: cut short: the data of its tensor "
@@ -341,8 +340,8 @@ static int check_places(struct safetensors *file, size_t data_bytes,
 		if (tensor->begin != end)
 			return error_set(err, ERROR_INPUT,
 					 "%s: the data of its tensor '%.80s' "
-					 "begin at byte %zu, %s that before "
-					 "it, at %zu", file->path,
+					 "begin at byte %zu, %s the previous "
+					 "tensor, at %zu", file->path,
 					 tensor->name, tensor->begin,
 					 tensor->begin < end ? "before the "
 					 "end of" : "not at the end of", end);

@@ -150,15 +150,15 @@ static int check_item(const struct safetensors *file,
 	if (!found)
 		return item->place == PLACE_TRACKED ? 0 :
 		       error_set(err, ERROR_INPUT, "%s: has no '%s', which is "
-				 "%s in model '%s'; choose the --model that "
-				 "it is of", file->path, item->name, wanted,
+				 "%s in model '%s'; choose the --model of this "
+				 "file", file->path, item->name, wanted,
 				 model);
 	if (has_shape(found, item))
 		return 0;
 	safetensor_print_shape(found, has, sizeof(has));
-	return error_set(err, ERROR_INPUT, "%s: has '%s' as %s, which is %s in "
-			 "model '%s'; choose the --model and --image-size that "
-			 "it is of", file->path, item->name, has, wanted,
+	return error_set(err, ERROR_INPUT, "%s: '%s' is %s, but %s in model "
+			 "'%s'; choose the --model and --image-size of this "
+			 "file", file->path, item->name, has, wanted,
 			 model);
 }
 
@@ -206,10 +206,10 @@ static int check_fit(const struct safetensors *file, const struct state *state,
 		if (state_find(state, tensor->name))
 			continue;
 		safetensor_print_shape(tensor, shape, sizeof(shape));
-		return error_set(err, ERROR_INPUT, "%s: has '%.80s', %s, which "
-				 "model '%s' has not; choose the --model that "
-				 "it is of", file->path, tensor->name, shape,
-				 state->model->name);
+		return error_set(err, ERROR_INPUT, "%s: model '%s' has no "
+				 "'%.80s', %s; choose the --model of this file",
+				 file->path, state->model->name, tensor->name,
+				 shape);
 	}
 	return 0;
 }
@@ -233,11 +233,11 @@ static int check_value(const struct safetensors *file,
 			 inner);
 		index /= item->form.shape[i];
 	}
-	return error_set(err, ERROR_INPUT, "%s: has %g as '%s'[%s], of %s; %s "
-			 "expected; take weights of a training that did not "
-			 "diverge, saved as F32", file->path, value, item->name,
-			 place, safetensors_type_name(tensor->type),
-			 is_variance ? "a variance, finite and not negative," :
+	return error_set(err, ERROR_INPUT, "%s: '%s'[%s], of %s, is %g; "
+			 "expected %s; use weights of a training that did not "
+			 "diverge, saved as F32", file->path, item->name, place,
+			 safetensors_type_name(tensor->type), value,
+			 is_variance ? "a variance, finite and not negative" :
 				       "a finite number");
 }
 

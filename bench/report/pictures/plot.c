@@ -31,29 +31,29 @@ static const char *const scripts[] = {
 
 const struct picture pictures[PLOT_PICTURES] = {
 	{ "epochs", "Seconds per epoch",
-	  "What an epoch takes, its test set included; lower is better. The "
-	  "thick mark is the mean and the bar its spread: across runs where "
-	  "there are several, else across the epochs of the only one. Small "
-	  "marks are single runs, or epochs. Disturbed runs are hollow.",
+	  "The time of an epoch with its test set; lower is better. The thick "
+	  "mark is the mean and the bar its spread: across several runs, or "
+	  "across the epochs of one. Small marks are single runs, or epochs. "
+	  "Disturbed runs are hollow.",
 	  plot_write_epochs },
 	{ "iterations", "Every iteration",
-	  "One mark for each iteration in the order in which they were made, "
-	  "all runs on top of each other; marks that would cover each other "
-	  "are drawn once. Left of 1 is the warm-up, which does not count. "
-	  "Marks alone high up are outliers; disturbed runs are hollow.",
+	  "One mark per iteration, in order, with all runs on top of each "
+	  "other. Marks that would cover each other are drawn once. Left of 1 "
+	  "is the warm-up, which does not count. Single marks high up are "
+	  "outliers; disturbed runs are hollow.",
 	  plot_write_iterations },
 	{ "learning", "Accuracy and loss over time",
-	  "What was reached, against the seconds of the training loop. "
-	  "Accuracy and the marked loss are of the test set, after each epoch; "
-	  "the thin line is the loss in training, averaged over some "
+	  "Accuracy and loss against the seconds of the training loop. "
+	  "Accuracy and the marked loss are measured on the test set after "
+	  "each epoch. The thin line is the training loss, averaged over some "
 	  "iterations.",
 	  plot_write_learning },
 	{ "speedup", "Speed-up against cores",
-	  "Images per second over those of one core. Ideal would be as many "
-	  "times as there are cores; noise alone can put measured points above "
-	  "the number of CPUs that they share. The estimate is what a host "
-	  "with a free CPU for each core would reach. Hollow marks are of "
-	  "disturbed runs, or exceed the CPUs that there are.",
+	  "Images per second, divided by the images per second of one core. "
+	  "The ideal is the number of cores. Noise alone can put measured "
+	  "points above the number of CPUs. The estimate is for a host with a "
+	  "free CPU per core. Hollow marks are disturbed runs, or exceed the "
+	  "number of CPUs.",
 	  plot_write_speedup },
 	{ "phases", "Where the time of an epoch goes",
 	  "Shares of the time of an epoch, as a mean over the cores and runs "

@@ -138,8 +138,8 @@ static void write_note(struct plot_note *note, const struct plot *plot,
 	else
 		snprintf(note->text, sizeof(note->text),
 			 "The post's values are history, not a race: 8 TPU "
-			 "cores, 1 TPU core and a GPU of 2020, timers that "
-			 "did not wait for the device, one run each.");
+			 "cores, 1 TPU core and a GPU of 2020, one run each. "
+			 "Its timers did not wait for the device.");
 	results_short_text(&plot->results, cut, sizeof(cut));
 	if (note->rows && cut[0])
 		text_append(note->text, sizeof(note->text), " Epochs were %s.",

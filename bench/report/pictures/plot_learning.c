@@ -140,8 +140,8 @@ int plot_write_learning(FILE *out, const struct plot *plot,
 		snprintf(note->text, sizeof(note->text), "%s",
 			 plot_why_empty(plot, "No iteration was finished."));
 	else if (more)
-		snprintf(note->text, sizeof(note->text), "Of each target the "
-			 "first %d runs are drawn; %d more are not.",
+		snprintf(note->text, sizeof(note->text), "The first %d runs of "
+			 "each target are drawn; %d more are not.",
 			 PLOT_MOST_RUNS, more);
 	return 0;
 }

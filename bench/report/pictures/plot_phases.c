@@ -156,9 +156,9 @@ int plot_write_phases(FILE *out, const struct plot *plot,
 		 note->rows ? "" :
 		 plot_why_empty(plot, "No epoch was finished."),
 		 merged ? "A device works in the background, so the parts of "
-			  "its iterations cannot be told apart." : "",
+			  "its iterations cannot be separated." : "",
 		 merged && partial ? " " : "",
-		 partial ? "Of runs that did not finish, the epochs that did "
-			   "are included." : "");
+		 partial ? "Finished epochs of unfinished runs are included." :
+		 "");
 	return 0;
 }

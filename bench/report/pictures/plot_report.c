@@ -78,11 +78,11 @@ static void print_top(FILE *out, const struct report *report, const char *name)
 
 	print_html(out, "<header>\n<h1>", name, "</h1>\n");
 	fputs(plot_is_inference(report->plot) ?
-	      "<p>Forward passes of a network, without training: how long they "
-	      "take.</p>\n" :
-	      "<p>One network trained on one emulated core, on several "
-	      "of them and on an OpenCL device: what an iteration and an epoch "
-	      "cost, and what was learned.</p>\n", out);
+	      "<p>The times of a network\u2019s forward passes, without "
+	      "training.</p>\n" :
+	      "<p>One network trained on one emulated core, on several cores "
+	      "and on an OpenCL device: the cost of an iteration and an epoch, "
+	      "and the accuracy.</p>\n", out);
 	for (int at = 0; (line = next_setup(results, &at));)
 		print_setup(out, line);
 	disturbed_text(results, text, sizeof(text));

@@ -48,8 +48,8 @@ int plot_svg_check(const struct plot_svg *svg, struct error *err)
 	    strstr(svg->text, "<g id=\"gnuplot_canvas\">") &&
 	    !strcasestr(svg->text, "<script"))
 		return 0;
-	return error_set(err, ERROR_FAILED, "gnuplot succeeded, but what it "
-			 "drew for %s is not a picture of its kind (%zu bytes)",
+	return error_set(err, ERROR_FAILED, "gnuplot succeeded, but its output "
+			 "for %s is not the expected picture (%zu bytes)",
 			 svg->name, svg->size);
 }
 
