@@ -111,7 +111,6 @@ static int compare_by(struct teams *all, int from, int to,
 			return task->backend->offloads &&
 					       err->kind == ERROR_MISSING ?
 				       0 : -1;
-		/* Interrupted cores end early, and their values say nothing. */
 		if (verify_check_signal(err, "with %d cores", all->cores[t]))
 			return -1;
 		*most = all->cores[t];
