@@ -40,8 +40,8 @@ static int refuse_backend(const char *text, const char *name,
 		suggest_add(&suggestion, backend->name);
 	return error_set(err, ERROR_USAGE,
 			 "target '%s': unknown backend '%s'; %s (targets are "
-			 "called cpu-8, opencl)", text, name,
-			 suggest_text(&suggestion));
+			 "called cpu-8, opencl; bench devices lists them)",
+			 text, name, suggest_text(&suggestion));
 }
 
 /* Built in, or of a plug-in that is there. NULL: none. */

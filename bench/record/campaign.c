@@ -149,7 +149,7 @@ static int no_rows(const char *folder, struct error *err)
 				 "in it", folder);
 	return error_set(err, ERROR_INPUT, "%.400s: no rows: expected "
 			 "observations.csv and runs.csv of a bench run in it; "
-			 "it holds such folders, such as %.400s/%s",
+			 "choose a folder in it, such as %.400s/%s",
 			 folder, folder, meant);
 }
 

@@ -358,8 +358,8 @@ static int open_devices(struct verification *v, struct error *err)
 			continue;
 		}
 		device_describe(device, &info);
-		fprintf(v->out, "%s: %s, %s\n", target->name, info.name,
-			info.driver);
+		fprintf(v->out, "%s: %s%s%s\n", target->name, info.name,
+			info.driver[0] ? ", " : "", info.driver);
 		device_close(device);
 	}
 	return 0;
