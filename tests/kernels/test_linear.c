@@ -267,7 +267,7 @@ static void outputs_are_precise(void **build)
 	run_close(&run);
 }
 
-/* Vectors with a remainder, and tiles: exact ones, and tiles of bf16. */
+/* Vectors with a remainder, whole ones, and bf16 on tiles and on vectors. */
 static const struct linear_case nan_cases[] = {
 	{ { 2, 37, 20, 1, 0 }, 4, 0, 0, 0, 0, 0 },
 	{ { 2, 48, 32, 1, 0 }, 128, 0, 0, 0, 0, 0 },

@@ -13,9 +13,9 @@ KERNELS_VECTORS := $(addprefix backends/cpu/kernels/,$(addsuffix .c,\
 	elementwise/dropout elementwise/elementwise elementwise/norm \
 	elementwise/pooling igemm/igemm_fp32 igemm/igemm_bf16 \
 	igemm/igemm_bf16_weights igemm/igemm_weights linear/linear_backward \
-	linear/linear_dense linear/linear_forward_bf16 linear/linear_parts \
-	linear/linear_rows linear/linear_weights stem/stem_first \
-	stem/stem_input stem/stem_multiply stem/stem_planes \
+	linear/linear_dense linear/linear_forward linear/linear_forward_bf16 \
+	linear/linear_parts linear/linear_rows linear/linear_weights \
+	stem/stem_first stem/stem_input stem/stem_multiply stem/stem_planes \
 	stem/stem_products stem/stem_weights))
 KERNELS_TILES := $(filter %_amx.c,$(CPU_KERNELS))
 kernels_of = $(filter-out $(if $(filter amx,$(1)),$(KERNELS_VECTORS),\

@@ -71,7 +71,7 @@ static int lay_out(struct cpu_program *program, struct cpu_step *step)
 	/* In training only some products round. */
 	if (linear->shape.bf16 &&
 	    program->kernels->linear->forward_is_dense(
-		    &linear->shape, program->host.base.options.batch, 0)) {
+		    &linear->shape, program->host.base.options.batch)) {
 		program->rounds_forward = 1;
 		if (program->host.base.options.infers)
 			cpu_set_rounding(program, step->first,
@@ -375,11 +375,9 @@ static double forward_done(const struct cpu_program *program,
 			   const struct linear_work *work)
 {
 	const struct linear_shape *shape = &linear->shape;
-	const int drops = cpu_drops(program, linear->dropout) ||
-			  cpu_drops(program, linear->step.in->dropped_by);
 
 	return program->kernels->linear->forward_is_dense(
-		       shape, program->host.batch_count, drops) ?
+		       shape, program->host.batch_count) ?
 		       work->inputs * shape->outputs : work->forward;
 }
 

@@ -98,11 +98,10 @@ struct linear_kernels {
 
 	/*
 	 * Returns 1 if forward multiplies each input of a kept block for all
-	 * outputs, 0 if only for kept outputs. drops: the batch has keep_in or
-	 * keep_out. Backward multiplies only for dy that are not 0.
+	 * outputs, 0 if only for kept outputs. Backward multiplies only for dy
+	 * that are not 0.
 	 */
-	int (*forward_is_dense)(const struct linear_shape *shape, int count,
-				int drops);
+	int (*forward_is_dense)(const struct linear_shape *shape, int count);
 
 	/* Stores out[count][outputs]: scale * ReLU (if shape->relu) where kept,
 	 * else 0. A NaN remains one. */

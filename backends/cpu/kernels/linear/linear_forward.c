@@ -42,7 +42,7 @@ static size_t cut(struct forward *forward, const struct linear_shape *shape,
 	return used;
 }
 
-size_t ISA_NAME(linear_forward_scratch)(const struct linear_shape *shape,
+size_t VEC_NAME(linear_forward_scratch)(const struct linear_shape *shape,
 					int count)
 {
 	const size_t rows = VEC_NAME(linear_rows_scratch)(shape, count);
@@ -51,9 +51,9 @@ size_t ISA_NAME(linear_forward_scratch)(const struct linear_shape *shape,
 
 #if HAS_PAIRS
 	/* A later call may have fewer samples, and not round. */
-	if (ISA_NAME(linear_forward_is_dense)(shape, count, 0)) {
+	if (VEC_NAME(linear_forward_is_dense)(shape, count)) {
 		const size_t pairs =
-			ISA_NAME(linear_forward_bf16_scratch)(shape, count);
+			VEC_NAME(linear_forward_bf16_scratch)(shape, count);
 
 		other = pairs > other ? pairs : other;
 	}
@@ -246,7 +246,7 @@ static void finish(const struct forward *forward, const float *bias, float *out)
 	}
 }
 
-void ISA_NAME(linear_forward)(const struct linear_shape *shape,
+void VEC_NAME(linear_forward)(const struct linear_shape *shape,
 			      const struct linear_values *parameters,
 			      const struct linear_batch *batch, float *out,
 			      void *scratch)
@@ -259,8 +259,8 @@ void ISA_NAME(linear_forward)(const struct linear_shape *shape,
 
 #if HAS_PAIRS
 	if (!batch->keep_in &&
-	    ISA_NAME(linear_forward_is_dense)(shape, batch->count, 0)) {
-		ISA_NAME(linear_forward_bf16)(shape, parameters, batch, out,
+	    VEC_NAME(linear_forward_is_dense)(shape, batch->count)) {
+		VEC_NAME(linear_forward_bf16)(shape, parameters, batch, out,
 					      scratch);
 		return;
 	}

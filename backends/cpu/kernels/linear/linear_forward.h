@@ -43,9 +43,9 @@ void VEC_NAME(linear_rows)(const struct linear_shape *shape,
 
 /* linear_forward() with factors rounded to bf16, for linear_forward_is_dense()
  * without dropped inputs. */
-size_t ISA_NAME(linear_forward_bf16_scratch)(const struct linear_shape *shape,
+size_t VEC_NAME(linear_forward_bf16_scratch)(const struct linear_shape *shape,
 					     int count);
-void ISA_NAME(linear_forward_bf16)(const struct linear_shape *shape,
+void VEC_NAME(linear_forward_bf16)(const struct linear_shape *shape,
 				   const struct linear_values *parameters,
 				   const struct linear_batch *batch, float *out,
 				   void *scratch);

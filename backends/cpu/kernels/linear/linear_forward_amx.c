@@ -1,18 +1,15 @@
 /*
- * Forward pass of a linear layer on AMX's tiles:
+ * Forward pass of a linear layer in bf16 on AMX's tiles:
  *
  *   out[b][o] = scale * ReLU(bias[o] + sum over c, i of w[c][o][i] x[b][c][i])
  *
  * For each block c, A has the inputs x of the samples that keep it, and B its
  * weights, transposed:
  *
- *   A: [samples / 16][depth][part] tiles    B: [outputs / 16][depth][part]
+ *   A: [samples / 16][depth] tiles    B: [outputs / 16][depth]
  *
- * depth is the number of tiles that a block's places take. If the last one is
- * half full, it has two parts side by side, so that three products replace six
- * with halves of zeros:
- *
- *   [a2 a1] [b0 b1] + [a0 a1] [b2 b0] + [a0 a0] [b1 b0]
+ * depth is the number of tiles that a block's places take; the last one may be
+ * half full.
  *
  * While a block is multiplied, the products of the block before it are added to
  * their samples' sums.
@@ -22,10 +19,8 @@
  */
 #include "backends/cpu/kernels/linear/linear_forward_tiles.h"
 
-#define LEAST 32	  /* samples; 16 are faster without tiles */
-/* samples with dropout: fp32 kernels skip what is dropped */
-#define LEAST_DROPPED 112
-#define FEED_ROWS 12	  /* samples that a group of products has time for */
+#define LEAST 32     /* samples; 16 are faster without tiles */
+#define FEED_ROWS 12 /* samples that a group of products has time for */
 
 static size_t cut(struct tiles_pass *pass, const struct linear_shape *shape,
 		  int count, void *scratch)
@@ -34,10 +29,9 @@ static size_t cut(struct tiles_pass *pass, const struct linear_shape *shape,
 	const size_t samples = (size_t)tiles_pad(count);
 	size_t used = 0, row;
 
-	pass->parts = amx_parts(shape->bf16);
 	pass->depth = (shape->block + AMX_DEPTH - 1) / AMX_DEPTH;
 	pass->groups = (count + FEED_ROWS - 1) / FEED_ROWS;
-	row = (size_t)(pass->depth * pass->parts) * AMX_ROW;
+	row = (size_t)pass->depth * AMX_ROW;
 	pass->sums = scratch_take(scratch, &used,
 				  (size_t)count * outputs * sizeof(float));
 	for (int i = 0; i < 2; i++) {
@@ -54,14 +48,32 @@ static size_t cut(struct tiles_pass *pass, const struct linear_shape *shape,
 	return used;
 }
 
+int ISA_NAME(linear_forward_is_dense)(const struct linear_shape *shape,
+				      int count)
+{
+	return shape->bf16 && shape->block % AMX_COLUMNS == 0 &&
+	       shape->outputs % PAIR == 0 && count >= LEAST &&
+	       count <= MOST_CHUNKS * PAIR;
+}
+
+/* Returns the shape of a layer that does not fit tiles: it is not rounded. */
+static struct linear_shape in_fp32(const struct linear_shape *shape)
+{
+	struct linear_shape fp32 = *shape;
+
+	fp32.bf16 = 0;
+	return fp32;
+}
+
 size_t ISA_NAME(linear_forward_tiles_scratch)(const struct linear_shape *shape,
 					      int count)
 {
-	const size_t other = ISA_NAME(linear_forward_scratch)(shape, count);
+	const struct linear_shape fp32 = in_fp32(shape);
+	const size_t other = VEC_NAME(linear_forward_scratch)(&fp32, count);
 	struct tiles_pass pass;
 	size_t used;
 
-	if (!tiles_fit(shape, count, LEAST))
+	if (!ISA_NAME(linear_forward_is_dense)(shape, count))
 		return other;
 	/* A later call may have fewer samples, and not use tiles. */
 	used = cut(&pass, shape, count, NULL);
@@ -81,19 +93,16 @@ INLINE void add_sums(const struct tiles_pass *pass,
 					    vec_load(products + o));
 }
 
-/* Does the vector units' work after product number i of tile d, in group g of a
+/* Does the vector units' work after the products of tile d, in group g of a
  * block's products. */
 INLINE void feed(const struct tiles_pass *pass, const struct block_side *next,
-		 const struct block_side *last, int g, int d, int i, int parts,
-		 int half)
+		 const struct block_side *last, int g, int d)
 {
-	const int products = half ? parts : 6 - amx_first_product(parts);
-	const int rows = FEED_ROWS / products;
-	const int first = g * FEED_ROWS + i * rows;
+	const int first = g * FEED_ROWS, past = first + FEED_ROWS;
 
-	for (int r = first; r < first + rows && r < next->kept_count; r++)
-		pack_sample(pass, next, r, d, parts, half);
-	for (int r = first; r < first + rows && r < last->kept_count && !d; r++)
+	for (int r = first; r < past && r < next->kept_count; r++)
+		pack_sample(pass, next, r, d);
+	for (int r = first; r < past && r < last->kept_count && !d; r++)
 		add_sums(pass, last, r);
 }
 
@@ -102,70 +111,45 @@ INLINE void multiply_square(const struct tiles_pass *pass, const amx_tile *a,
 			    const amx_tile *b, float *to,
 			    const struct block_side *next_side,
 			    const struct block_side *last,
-			    struct weights_cursor *cursor, int g, int parts)
+			    struct weights_cursor *cursor, int g)
 {
-	const int whole = pass->shape->block / AMX_DEPTH;
-	const int next = pass->depth * parts;
+	const int next = pass->depth;
 	const size_t outputs = (size_t)pass->shape->outputs;
-	const int first = amx_first_product(parts);
 
 	amx_zero();
-	for (int d = 0; d < whole; d++, a += parts, b += parts)
-		for (int i = first; i < 6; i++) {
-			const uint8_t *p = amx_products[i];
-
-			amx_add_square(a + p[0], a + next + p[0], b + p[1],
-				       b + next + p[1]);
-			feed(pass, next_side, last, g, d, i - first, parts, 0);
-			if (cursor->n < next_side->tiles)
-				pack_outputs(pass, next_side, cursor, parts);
-		}
-	for (int i = 0; whole < pass->depth && i < parts; i++) {
-		amx_add_square(a + i, a + next + i, b + i, b + next + i);
-		feed(pass, next_side, last, g, whole, i, parts, 1);
+	for (int d = 0; d < pass->depth; d++, a++, b++) {
+		amx_add_square(a, a + next, b, b + next);
+		feed(pass, next_side, last, g, d);
 		if (cursor->n < next_side->tiles)
-			pack_outputs(pass, next_side, cursor, parts);
+			pack_outputs(pass, next_side, cursor);
 	}
 	amx_store_square(to, to + AMX_ROWS * outputs, AMX_COLUMNS, outputs);
 }
 
-/* Does group g's share of the other work if the group has no products. */
-INLINE void feed_group(const struct tiles_pass *pass,
-		       const struct block_side *next,
-		       const struct block_side *last, int g, int parts)
-{
-	const int whole = pass->shape->block / AMX_DEPTH;
-	const int products = 6 - amx_first_product(parts);
-
-	for (int d = 0; d < whole; d++)
-		for (int i = 0; i < products; i++)
-			feed(pass, next, last, g, d, i, parts, 0);
-	for (int i = 0; whole < pass->depth && i < parts; i++)
-		feed(pass, next, last, g, whole, i, parts, 1);
-}
-
-INLINE void multiply_block(const struct tiles_pass *pass,
+static void multiply_block(const struct tiles_pass *pass,
 			   const struct block_side *side,
 			   const struct block_side *next,
-			   const struct block_side *last, int parts)
+			   const struct block_side *last)
 {
 	const amx_tile *a = (const amx_tile *)side->a;
 	const amx_tile *b = (const amx_tile *)side->b;
 	const int outputs = pass->shape->outputs;
-	const int row = pass->depth * parts;
+	const int depth = pass->depth;
 	struct weights_cursor cursor = { 0, 0 };
 	int g = 0;
 
 	for (int m = 0; m < side->kept_count; m += PAIR)
 		for (int n = 0; n < outputs; n += PAIR, g++)
-			multiply_square(pass, a + m / AMX_ROWS * row,
-					b + n / AMX_COLUMNS * row,
+			multiply_square(pass, a + m / AMX_ROWS * depth,
+					b + n / AMX_COLUMNS * depth,
 					side->products + m * outputs + n, next,
-					last, &cursor, g, parts);
+					last, &cursor, g);
+	/* The groups' share of the other work that had no products. */
 	for (; g < pass->groups; g++)
-		feed_group(pass, next, last, g, parts);
+		for (int d = 0; d < depth; d++)
+			feed(pass, next, last, g, d);
 	while (cursor.n < next->tiles)
-		pack_outputs(pass, next, &cursor, parts);
+		pack_outputs(pass, next, &cursor);
 }
 
 /* Returns the state of a block; the block need not exist. */
@@ -190,7 +174,7 @@ static const struct block_side *side_of(struct tiles_pass *pass, int block)
 	return side;
 }
 
-INLINE void multiply_all(struct tiles_pass *pass, int parts)
+static void multiply_all(struct tiles_pass *pass)
 {
 	const int blocks = pass->shape->blocks;
 	const struct block_side *last = side_of(pass, -2);
@@ -199,7 +183,7 @@ INLINE void multiply_all(struct tiles_pass *pass, int parts)
 	for (int block = -1; block <= blocks; block++) {
 		const struct block_side *next = side_of(pass, block + 1);
 
-		multiply_block(pass, side, next, last, parts);
+		multiply_block(pass, side, next, last);
 		last = side;
 		side = next;
 	}
@@ -228,13 +212,6 @@ static void finish(const struct tiles_pass *pass, const float *bias, float *out)
 		}
 }
 
-int ISA_NAME(linear_forward_is_dense)(const struct linear_shape *shape,
-				      int count, int drops)
-{
-	return tiles_fit(shape, count,
-			 drops && !shape->bf16 ? LEAST_DROPPED : LEAST);
-}
-
 void ISA_NAME(linear_forward_tiles)(const struct linear_shape *shape,
 				    const struct linear_values *parameters,
 				    const struct linear_batch *batch,
@@ -246,10 +223,10 @@ void ISA_NAME(linear_forward_tiles)(const struct linear_shape *shape,
 		.weights = parameters->weights,
 	};
 
-	const int drops = batch->keep_in || batch->keep_out;
+	if (!ISA_NAME(linear_forward_is_dense)(shape, batch->count)) {
+		const struct linear_shape fp32 = in_fp32(shape);
 
-	if (!ISA_NAME(linear_forward_is_dense)(shape, batch->count, drops)) {
-		ISA_NAME(linear_forward)(shape, parameters, batch, out,
+		VEC_NAME(linear_forward)(&fp32, parameters, batch, out,
 					 scratch);
 		return;
 	}
@@ -257,10 +234,7 @@ void ISA_NAME(linear_forward_tiles)(const struct linear_shape *shape,
 	memset(pass.sums, 0,
 	       (size_t)(batch->count * shape->outputs) * sizeof(float));
 	amx_begin();
-	if (pass.parts == 1)
-		multiply_all(&pass, 1);
-	else
-		multiply_all(&pass, AMX_PARTS);
+	multiply_all(&pass);
 	amx_end();
 	finish(&pass, parameters->bias, out);
 }

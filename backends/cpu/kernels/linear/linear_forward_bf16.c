@@ -64,7 +64,7 @@ static size_t cut(struct bf16_pass *pass, const struct linear_shape *shape,
 	return used;
 }
 
-size_t ISA_NAME(linear_forward_bf16_scratch)(const struct linear_shape *shape,
+size_t VEC_NAME(linear_forward_bf16_scratch)(const struct linear_shape *shape,
 					     int count)
 {
 	struct bf16_pass pass;
@@ -264,7 +264,7 @@ static void finish(const struct bf16_pass *pass)
 	}
 }
 
-void ISA_NAME(linear_forward_bf16)(const struct linear_shape *shape,
+void VEC_NAME(linear_forward_bf16)(const struct linear_shape *shape,
 				   const struct linear_values *parameters,
 				   const struct linear_batch *batch, float *out,
 				   void *scratch)

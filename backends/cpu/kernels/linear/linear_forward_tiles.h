@@ -23,6 +23,8 @@
 #define PLACES 4	    /* whose weights are transposed together */
 #define SIDES 3
 
+typedef uint32_t lane_bits __attribute__((vector_size(AMX_ROW), may_alias));
+
 /* The next weights to transpose: tile n of outputs, from place at on. */
 struct weights_cursor {
 	int n, at;
@@ -43,21 +45,13 @@ struct tiles_pass {
 	const struct linear_shape *shape;
 	const struct linear_batch *batch;
 	const float *weights;
-	int parts, depth;
+	int depth; /* tiles of a block's places */
 	/* groups of products, between which a block's other work is done */
 	int groups;
 	float *sums;	       /* [count][outputs] */
 	amx_tile *a[2], *b[2]; /* of even and odd blocks */
 	struct block_side sides[SIDES];
 };
-
-/* Returns 1 if the layer fills tiles and the batch is large enough, from least
- * on, to be worth packing the weights. */
-INLINE int tiles_fit(const struct linear_shape *shape, int count, int least)
-{
-	return shape->block % AMX_COLUMNS == 0 && shape->outputs % PAIR == 0 &&
-	       count >= least && count <= MOST_CHUNKS * PAIR;
-}
 
 /* Returns rows rounded up to whole pairs of tiles. */
 INLINE int tiles_pad(int rows)
@@ -124,92 +118,68 @@ INLINE int tiles_gather(const struct linear_shape *shape,
 	return count;
 }
 
-static const uint8_t half_parts[2][AMX_PARTS][2] = {
-	{ { 2, 1 }, { 0, 1 }, { 0, 0 } }, /* of A: left, right */
-	{ { 0, 1 }, { 2, 0 }, { 1, 0 } }, /* of B: above, below */
-};
-
-/* Stores 16 floats as a row of a half-filled tile of A. */
-INLINE void store_half_row(amx_tile *tile, int row, vec value, int parts)
+/* Rounds value to bf16, to the nearest, ties away from zero, in the upper half
+ * of each lane. The lower halves are undefined. A quiet NaN remains one. */
+INLINE __m512i round_upper(vec value)
 {
-	const vec zero = vec_set(0);
-	lanes_int split[AMX_PARTS];
+	const vec rounded = (vec)((lane_bits)value + 0x8000);
 
-	if (parts < AMX_PARTS) {
-		amx_store_row(tile, row, value, zero, parts);
-		return;
-	}
-	amx_split(value, parts, split);
-	UNROLL
-	for (int p = 0; p < AMX_PARTS; p++) {
-		const uint8_t *half = half_parts[0][p];
-		const __m256i left = _mm512_cvtepi32_epi16(
-			_mm512_srli_epi32((__m512i)split[half[0]], 16));
-		const __m256i right = _mm512_cvtepi32_epi16(
-			_mm512_srli_epi32((__m512i)split[half[1]], 16));
-
-		_mm256_store_si256((__m256i *)(tile[p] + row * AMX_DEPTH),
-				   left);
-		_mm256_store_si256((__m256i *)(tile[p] + row * AMX_DEPTH +
-					       AMX_DEPTH / 2),
-				   right);
-	}
+	/* Rounding may turn a NaN into 0. */
+	return (__m512i)vec_choose(mask_differ(value, value), value, rounded);
 }
 
-/* Stores two rows of floats as rows of a half-filled tile of B. */
-INLINE void store_half_pair(amx_tile *tile, int row, vec even, vec odd,
-			    int parts)
+/* Stores 32 floats as a row of a tile of A, 16 in first and the next 16 in
+ * second. */
+INLINE void store_row(amx_tile *tile, int row, vec first, vec second)
 {
-	lanes_int low[AMX_PARTS], high[AMX_PARTS];
-	__m512i pairs[AMX_PARTS];
+	static const uint16_t odd[AMX_DEPTH] = {
+		1,  3,	5,  7,	9,  11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31,
+		33, 35, 37, 39, 41, 43, 45, 47, 49, 51, 53, 55, 57, 59, 61, 63,
+	};
 
-	amx_split(even, parts, low);
-	amx_split(odd, parts, high);
-	UNROLL
-	for (int p = 0; p < parts; p++)
-		pairs[p] = _mm512_mask_blend_epi16(
-			0xaaaaaaaa, _mm512_srli_epi32((__m512i)low[p], 16),
-			(__m512i)high[p]);
-	UNROLL
-	for (int p = 0; p < parts; p++) {
-		uint16_t *to = tile[p] + row * AMX_DEPTH;
-		const uint8_t *half = half_parts[1][p];
-
-		if (parts < AMX_PARTS) {
-			_mm512_store_si512(to, pairs[0]);
-			_mm512_store_si512(to + sizeof(*tile) / 4,
-					   _mm512_setzero_si512());
-			return;
-		}
-		_mm512_store_si512(to, pairs[half[0]]);
-		_mm512_store_si512(to + sizeof(*tile) / 4, pairs[half[1]]);
-	}
+	_mm512_store_si512(*tile + row * AMX_DEPTH,
+			   _mm512_permutex2var_epi16(round_upper(first),
+						     _mm512_loadu_si512(odd),
+						     round_upper(second)));
 }
 
-/* Packs 32 places, or the remaining 16, of kept sample number i. */
+/* Stores rows k and k + 1 of B as a row of a tile. */
+INLINE void store_pair(amx_tile *tile, int row, vec even, vec odd)
+{
+	_mm512_store_si512(*tile + row * AMX_DEPTH,
+			   _mm512_mask_blend_epi16(
+				   0xaaaaaaaa,
+				   _mm512_srli_epi32(round_upper(even), 16),
+				   round_upper(odd)));
+}
+
+/* Returns 1 if a block's places fill only one half of tile d. */
+INLINE int is_half(const struct linear_shape *shape, int d)
+{
+	return (d + 1) * AMX_DEPTH > shape->block;
+}
+
+/* Packs 32 places, or the remaining 16 and zeros, of kept sample number i. */
 INLINE void pack_sample(const struct tiles_pass *pass,
-			const struct block_side *side, int i, int d, int parts,
-			int half)
+			const struct block_side *side, int i, int d)
 {
 	const struct linear_batch *batch = pass->batch;
 	const float *x = batch->in + (size_t)side->kept[i] * batch->sample +
 			 (size_t)side->block * batch->block + d * AMX_DEPTH;
-	amx_tile *tile =
-		side->a + (i / AMX_ROWS * pass->depth + d) * parts;
+	amx_tile *tile = side->a + i / AMX_ROWS * pass->depth + d;
+	const int half = is_half(pass->shape, d);
 
 	/* Prefetches the next block's, kept or not. */
 	tiles_fetch(x + side->fetch_in, half ? AMX_DEPTH / 2 : AMX_DEPTH);
-	if (half)
-		store_half_row(tile, i % AMX_ROWS, vec_load(x), parts);
-	else
-		amx_store_row(tile, i % AMX_ROWS, vec_load(x),
-			      vec_load(x + LANES), parts);
+	store_row(tile, i % AMX_ROWS, vec_load(x),
+		  half ? vec_set(0) : vec_load(x + LANES));
 }
 
-/* Packs PLACES places of 16 outputs at the cursor and moves it on. */
+/* Packs PLACES places of 16 outputs at the cursor and moves it on. In a half
+ * tile, zeros follow. */
 INLINE void pack_outputs(const struct tiles_pass *pass,
 			 const struct block_side *side,
-			 struct weights_cursor *cursor, int parts)
+			 struct weights_cursor *cursor)
 {
 	const struct linear_shape *shape = pass->shape;
 	const int d = cursor->at / AMX_DEPTH;
@@ -217,7 +187,7 @@ INLINE void pack_outputs(const struct tiles_pass *pass,
 	const float *rows = pass->weights +
 			    linear_weight_at(shape, cursor->n * AMX_COLUMNS,
 					     side->block, 0);
-	amx_tile *tile = side->b + (cursor->n * pass->depth + d) * parts;
+	amx_tile *tile = side->b + cursor->n * pass->depth + d;
 	vec columns[PLACES];
 
 	tiles_fetch(rows + side->fetch_weights + cursor->at * AMX_COLUMNS,
@@ -225,12 +195,10 @@ INLINE void pack_outputs(const struct tiles_pass *pass,
 	transpose_four(rows + cursor->at, (size_t)shape->block, columns);
 	UNROLL
 	for (int c = 0; c < PLACES; c += 2) {
-		if ((d + 1) * AMX_DEPTH > shape->block)
-			store_half_pair(tile, row + c / 2, columns[c],
-					columns[c + 1], parts);
-		else
-			amx_store_pair(tile, row + c / 2, columns[c],
-				       columns[c + 1], parts);
+		store_pair(tile, row + c / 2, columns[c], columns[c + 1]);
+		if (is_half(shape, d))
+			store_pair(tile, row + c / 2 + AMX_ROWS / 2,
+				   vec_set(0), vec_set(0));
 	}
 	cursor->at += PLACES;
 	if (cursor->at == shape->block) {

@@ -178,9 +178,9 @@ INLINE int rows_pay(const struct linear_shape *shape, int count)
 		       CACHED_WEIGHTS;
 }
 
-size_t ISA_NAME(linear_forward_scratch)(const struct linear_shape *shape,
+size_t VEC_NAME(linear_forward_scratch)(const struct linear_shape *shape,
 					int count);
-void ISA_NAME(linear_forward)(const struct linear_shape *shape,
+void VEC_NAME(linear_forward)(const struct linear_shape *shape,
 			      const struct linear_values *parameters,
 			      const struct linear_batch *batch, float *out,
 			      void *scratch);
@@ -215,13 +215,14 @@ void VEC_NAME(linear_update_parts)(const struct linear_shape *shape,
 				   int from, int to, void *scratch);
 
 #ifdef __AMX_BF16__
-#define HAS_PAIRS 0
-
-/* Returns 1 if tiles fit; see backends/cpu/kernels/linear/linear.h. */
+/*
+ * Returns 1 if factors may be rounded, the layer fills tiles, and the batch is
+ * large enough to be worth packing the weights.
+ */
 int ISA_NAME(linear_forward_is_dense)(const struct linear_shape *shape,
-				      int count, int drops);
+				      int count);
 
-/* linear_forward() on tiles, if they fit. */
+/* linear_forward() on tiles if linear_forward_is_dense(), else in fp32. */
 size_t ISA_NAME(linear_forward_tiles_scratch)(const struct linear_shape *shape,
 					      int count);
 void ISA_NAME(linear_forward_tiles)(const struct linear_shape *shape,
@@ -247,11 +248,10 @@ void ISA_NAME(linear_forward_tiles)(const struct linear_shape *shape,
  * would multiply dropped inputs as well; callers set shape->bf16 accordingly.
  */
 INLINE int ISA_NAME(linear_forward_is_dense)(const struct linear_shape *shape,
-					     int count, int drops)
+					     int count)
 {
 	const size_t weights = linear_inputs(shape) * (size_t)shape->outputs;
 
-	(void)drops;
 	return HAS_PAIRS && shape->bf16 && count >= PAIRS_SAMPLES &&
 	       weights * sizeof(float) > CACHED_WEIGHTS &&
 	       shape->block % LANES == 0 && shape->block <= PAIRS_PLACES;
