@@ -77,8 +77,8 @@ static int is_same_work(const struct verify_task *a,
 
 /* Computes the expected parameters: one core with all samples. With batch norm,
  * several cores differ from one. They differ in bf16, too, since a layer may
- * round its factors only from some number of samples on. The shares of all cores
- * are then computed in turn on this backend. The reference could decide
+ * round its factors only from some number of samples on. The shares of all
+ * cores are then computed in turn on this backend. The reference could decide
  * otherwise, and statistics of few values would amplify that. */
 static int find_right(struct teams *all, int t, struct error *err)
 {
