@@ -100,7 +100,7 @@ campaign() {
 	run -0 "$BENCH" compare few two --export-csv csv
 	grep -Eq '^training loop \(s\) +3\.000 +7\.000 +1, 4 +2\.309 +-$' <<<"$output"
 	[[ $output == *"n=1"* ]]
-	tr '\n' ' ' <<<"$output" | grep -q 'needs 4 on'
+	tr '\n' ' ' <<<"$output" | grep -q 'need at least 4 runs on'
 	[ "$(cell csv 1 ratio_lo)" = "" ]
 	[[ $(cell csv 1 reason) == "too few runs"* ]]
 }

@@ -204,7 +204,7 @@ differs() {
 	run -0 "$BENCH" table 0 --cores
 	[[ "$output" != *overlap* ]]
 	run -2 "$BENCH" run cpu-2 "${TINY[@]}" --bucket-mb 1
-	[[ "$output" == *"--bucket-mb 1 cannot be used with cpu-2: "*"takes it: cpu-2@mpi" ]]
+	[[ "$output" == *"--bucket-mb 1 cannot be used with cpu-2: "*"supports it: cpu-2@mpi" ]]
 	run -2 "$BENCH" run cpu-2@mpi "${TINY[@]}" --bucket-mb 1 \
 		--allreduce native
 	[[ "$output" == *"leave out --bucket-mb"* ]]
@@ -229,7 +229,7 @@ differs() {
 	assert abs(loss[0] - loss[1]) < 1e-4 * loss[0], loss
 	END
 	run -2 "$BENCH" run cpu-2 "${TINY[@]}" --allreduce native
-	[[ "$output" == *"--allreduce native cannot be used with cpu-2: "*"takes it: cpu-2@mpi" ]]
+	[[ "$output" == *"--allreduce native cannot be used with cpu-2: "*"supports it: cpu-2@mpi" ]]
 	# On one host, too, whole gradients are summed on request.
 	run -0 "$BENCH" run cpu-2@mpi -m mnist -d synthetic \
 		--synthetic-train 64 --synthetic-test 1 -b 16 -e 1 --test off \
@@ -258,7 +258,7 @@ differs() {
 		--out made
 	[ "$(column made/runs.csv status)" = ok ]
 	run -2 "$BENCH" run cpu-2 "${TINY[@]}" --hosts a:2
-	[[ "$output" == *"--hosts a:2 cannot be used with cpu-2: "*"takes it: cpu-2@mpi" ]]
+	[[ "$output" == *"--hosts a:2 cannot be used with cpu-2: "*"supports it: cpu-2@mpi" ]]
 }
 
 @test "without a launcher the command is printed" {
