@@ -4,7 +4,7 @@
 #   make run         install what is missing, build, compare the three targets
 #   make test        install what is missing, build, run every test
 #   make deps        install what is missing: packages of Debian 12
-#   make deps-gate   the same, but only what .ci/gate needs
+#   make deps-gate   packages that .ci/gate needs
 #   make install     program, man page, completions; uninstall undoes it
 #   make clean       remove build/
 #
@@ -64,7 +64,7 @@ CHECKS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all \
 LINKING := $(if $(SAN),-fsanitize=$(SAN),-pie -Wl$(comma)-z$(comma)relro \
 	-Wl$(comma)-z$(comma)now)
 # Allocations of our own objects are counted: bench/system/allocation.c. The
-# linker's --wrap sees those of -flto as well, which tests/unit/test_counts.c shows.
+# linker's --wrap works with -flto, too: tests/unit/test_counts.c.
 WRAPPED := malloc calloc realloc aligned_alloc posix_memalign
 # What plug-ins call of the program: backends/parallel/plugin.h.
 FOR_PLUGINS := error_set error_memory group_slice buckets_number \
@@ -169,8 +169,8 @@ GIT := test -e .git && git -c 'safe.directory=$(CURDIR)'
 COMMIT := $(or $(shell c=$$($(GIT) rev-parse --short=12 HEAD 2>/dev/null) && \
 	echo $$c$$($(GIT) diff --quiet HEAD -- 2>/dev/null || \
 	echo -dirty)),unknown)
-# The day that the man page tells is no clock's: with no commit, that of the
-# Makefile, which an archive keeps.
+# The man page's date is the commit's, and without a commit the Makefile's,
+# which an archive keeps.
 SOURCE_DATE_EPOCH ?= $(shell $(GIT) log -1 --format=%ct 2>/dev/null || \
 	date -r Makefile +%s)
 DATE := $(shell date -u -d @$(SOURCE_DATE_EPOCH) +%F)
@@ -209,9 +209,8 @@ test:
 
 include .ci/checks.mk
 
-# Where man and the shells look below PREFIX. The system's own zsh functions
-# are elsewhere than those of /usr/local; there, fish looks if XDG_DATA_DIRS
-# says so.
+# Folders below PREFIX where man and the shells look. Below /usr/local, zsh has
+# another folder than below /usr, and fish looks if XDG_DATA_DIRS names it.
 FOR_MAN := share/man/man1/bench.1
 FOR_BASH := share/bash-completion/completions/bench
 ZSH_FOLDER := $(if $(filter-out /usr,$(PREFIX)),site-functions)

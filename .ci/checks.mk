@@ -8,15 +8,15 @@
 #   make peers       PyTorch, tinygrad and Intel's OpenCL driver in build/peers
 #   make peers-xla   PyTorch/XLA, with a PyTorch of its own, in build/peers-xla
 #   make test-intel  the tests of OpenCL on that driver; part of `make test`
-#   make twin        another build/bench that no gate may tell from it
+#   make twin        another build/bench that no gate may call slower
 #
 # Knobs:
 #
 #   SAN=address,undefined  sanitizers; builds in build/san-address-undefined
 #   FUZZ_SECONDS=60        how long `make fuzz` tries each parser
 
-# The same objects linked in reverse, below a longer path: no gate may tell it
-# from the other.
+# The same objects linked in reverse, below a longer path: no gate may
+# call one of them slower.
 TWIN := $B/twin/below/a/longer/path/bench
 twin: $(TWIN)
 $(TWIN): $(OBJECTS)
@@ -122,7 +122,7 @@ $(HEADERS_ALONE): alone/%: | $O/needs
 		$(CC) $(ALL_CFLAGS) $(DEFINES) -Werror -Wno-unused-function \
 		-fsyntax-only -x c -
 
-# Only `make peers` wants these: a compiler for torch.compile, and allocators.
+# Only `make peers` needs these: a compiler for torch.compile, and allocators.
 PACKAGES_PEERS := python3-venv python3-dev g++ libjemalloc2 \
 	libtcmalloc-minimal4
 peers:

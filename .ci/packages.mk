@@ -13,7 +13,7 @@ PACKAGES_TEST := libcmocka-dev bats python3 python3-yaml shellcheck mandoc \
 	libopenmpi-dev openmpi-bin iproute2 util-linux
 PACKAGES := $(PACKAGES_BUILD) $(PACKAGES_RUN) $(PACKAGES_TEST)
 
-# What the build looks for, and who has it.
+# A header or module that the build needs, and its package.
 MODULES := openblas:libopenblas-pthread-dev OpenCL:ocl-icd-opencl-dev \
 	nettle:nettle-dev jansson:libjansson-dev zlib:zlib1g-dev \
 	libjpeg:libjpeg62-turbo-dev libpng:libpng-dev

@@ -1,4 +1,4 @@
-# The programs that tests are, and those that they start, for the Makefile.
+# The test programs, and the programs that they start, for the Makefile.
 
 # Each test is one program, with what it calls of all but the command's main.
 LIBRARY := $(filter-out $O/bench/main.o,$(OBJECTS))
@@ -6,7 +6,7 @@ TEST_SOURCES := $(wildcard tests/unit/*.c tests/kernels/*.c)
 TESTS := $(patsubst %.c,$B/tests/%,$(notdir $(TEST_SOURCES)))
 # All that they call is compiled as for the command.
 $(TEST_SOURCES:%.c=$O/%.o): private CFLAGS := $(CFLAGS:-O3=-O1)
-# Programs beside the tests, which some of them start.
+# Programs that are no tests; some tests start them.
 TOOL_SOURCES := $(wildcard tests/tools/*.c)
 TOOLS := $(TOOL_SOURCES:tests/tools/%.c=$B/tests/%)
 FUZZ_SOURCES := $(wildcard tests/fuzz/fuzz_*.c)
@@ -34,7 +34,7 @@ $B/tests/%: $O/tests/kernels/%.o $(ARCHIVE)
 $B/tests/%: $O/tests/tools/%.o $(ARCHIVE)
 	$(link_test)
 
-# They have models and backends that no registry knows: tests/unit/own.h.
+# Their models and backends are in no registry: tests/unit/own.h.
 $B/tests/test_refusals $B/tests/test_verify $B/tests/test_verify_networks \
 $B/tests/test_verify_rounded: WRAPPED += model_find backend_find
 $B/tests/test_verify: WRAPPED += backend_next
@@ -54,7 +54,7 @@ $(PRELOADS): $B/tests/%.so: tests/preload/%.c $O/flags
 	$Q$(CC) $(ALL_CFLAGS) -fPIC -shared -ftls-model=initial-exec \
 		$(LDFLAGS) -o $@ $<
 
-# tests/run starts each file by it, those of a build with sanitizers as well.
+# tests/run starts each file by it, also in a build with sanitizers.
 SUPERVISE := $(BUILD)/tests/supervise
 $(SUPERVISE): tests/supervise.c $O/flags
 	@echo "LD $@"
@@ -65,7 +65,7 @@ test-programs: $(TESTS) $(TOOLS) $(REPLAYS) $(SUPERVISE) \
 	$(if $(SAN),,$(PRELOADS))
 RUN_TESTS := BENCH="$$(realpath $(BUILD))/bench" tests/run
 
-# Those that take longest begin, so that none is still alone at the end.
+# The longest files begin, so that none is still alone at the end.
 LONGEST := opencl_kernels.bats random.bats test_graphs test_opencl test_sums \
 	hosts.bats test_sizes test_golden arm64.bats opencl.bats memory.bats \
 	mpi.bats opencl_classes.bats test_backends resident.bats signals.bats

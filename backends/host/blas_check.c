@@ -77,10 +77,10 @@ static int trial_run(const struct blas_trial *trial, int threads,
 		return 0;
 	blas_describe(library, sizeof(library));
 	return error_set(err, ERROR_FAILED,
-			 "OpenBLAS fails its self-check: with %d threads, in "
-			 "products of %d x %d x %d, entry %d is %g instead of "
-			 "%g (%s): apt-get install libopenblas0-pthread",
-			 threads, SIZE, SIZE, SIZE, i,
+			 "OpenBLAS fails its self-check. With %d threads, "
+			 "entry %d of a product of %d x %d x %d is %g, not %g "
+			 "(%s): apt-get install libopenblas0-pthread",
+			 threads, i, SIZE, SIZE, SIZE,
 			 (double)trial->c[i], (double)trial->right[i],
 			 library);
 }

@@ -372,8 +372,8 @@ static void print_notes(const struct scaling *scaling)
 
 	print_note(scaling->out, &scaling->table, "an iteration is the slowest "
 		   "of one draw per core, from %zu iterations of %zu run%s, "
-		   "then the sum of %.1f MB, with nothing hidden; [95 %%] by "
-		   "resampling%s", count,
+		   "then the sum of %.1f MB, with nothing hidden. [95 %%] is "
+		   "by resampling%s", count,
 		   scaling->run_count, scaling->run_count > 1 ? "s" : "",
 		   (double)scaling->run->parameters * sizeof(float) / 1e6,
 		   within);

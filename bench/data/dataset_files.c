@@ -345,11 +345,11 @@ static int missing_everywhere(const struct dataset_search *search,
 	if (!known)
 		return error_set(err, ERROR_MISSING,
 				 "no data set was found, neither MNIST (in %s) "
-				 "nor Fashion-MNIST; `%s` downloads the "
-				 "former, `apt-get install "
+				 "nor Fashion-MNIST. `%s` downloads "
+				 "MNIST, `apt-get install "
 				 "dataset-fashion-mnist` or `make deps` "
-				 "installs the latter, --data-dir "
-				 "DIR names a folder that has the files, "
+				 "installs Fashion-MNIST. --data-dir DIR "
+				 "names a folder that has the files; "
 				 "`--dataset synthetic` needs none", places,
 				 get);
 	if (place->other)

@@ -271,11 +271,11 @@ static void print_legend(const struct verdict *verdict,
 {
 	print_note(out, options, "base and head: each side's own median %s of "
 		   "%ld processes%s. head/base is not their quotient, but "
-		   "Hodges and Lehmann's estimate%s with its 95 %% interval: "
-		   "from the confirmation if there was one, else from the "
-		   "screen. detects: a slowdown caught in at least nine of ten "
-		   "checks (simulated: flagged in 97 %%, confirmed in 94 %% at "
-		   "that size)",
+		   "Hodges and Lehmann's estimate%s with its 95 %% interval. "
+		   "It is from the confirmation, or without one from the first "
+		   "measurement. detects: a slowdown caught in at least nine "
+		   "of ten checks (simulated: flagged in 97 %%, confirmed in "
+		   "94 %% at that size)",
 		   strcmp(verdict->metric, "process_s") ?
 			   "of the median iteration" : "time",
 		   verdict->pairs, is_stored(verdict) ?

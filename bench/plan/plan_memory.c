@@ -221,8 +221,8 @@ static int check_common(const struct training *training,
 	if (need <= left)
 		return 0;
 	return error_set(err, ERROR_MISSING, "the cores of %s would share "
-			 "about %.1f MB of parameters and gradients in %.200s, "
-			 "which has %.1f MB of %.1f left: enlarge it by docker "
+			 "about %.1f MB of parameters and gradients in %.200s. "
+			 "It has %.1f MB of %.1f left: enlarge it by docker "
 			 "run --shm-size=%.0fm, or mount -o remount,size=%.0fm "
 			 "%.200s", target->name, need * 1e-6, folder,
 			 left * 1e-6, all * 1e-6, size, size, folder);

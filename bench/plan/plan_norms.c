@@ -43,7 +43,7 @@ static int check_statistics(const struct training *training, int samples,
 	layer_describe(&training->model, row, where, sizeof(where));
 	return error_set(err, ERROR_USAGE, "model '%s', %s: an iteration has "
 			 "%d sample%s for %d cores; each core needs one for "
-			 "its statistics: choose %d core%s or fewer, or a %s "
+			 "its statistics. Choose %d core%s or fewer, or a %s "
 			 "of %d or more",
 			 training->model.name, where, samples,
 			 samples == 1 ? "" : "s", cores, samples,

@@ -48,9 +48,9 @@ int post_data_differs(const struct run *run)
 }
 
 const char *const post_notes[] = {
-	"post 002 is history, not a race. The columns of 8 cores, 1 core and "
-	"OpenCL have 8 TPU cores, 1 TPU core and a GPU of Google Colab in "
-	"2020, one run each.",
+	"post 002 is history, not a race. It measured 8 TPU cores, 1 TPU core "
+	"and a GPU of Google Colab in 2020, one run each. They are in the "
+	"columns of 8 cores, 1 core and OpenCL.",
 	"Its timers did not wait for the devices; only 8 cores fetched the "
 	"loss. Its means and deviations include compiling. s/iter excludes the "
 	"loader, s/epoch includes loader and test.",

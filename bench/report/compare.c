@@ -122,7 +122,7 @@ static const char *refuse(enum metric metric, const struct sample *first,
 	    (first->count < first->tried || second->count < second->tried))
 		return "not every run reached the accuracy";
 	if (!first->count || !second->count)
-		return "only one of the two has it";
+		return "only one of the two has this metric";
 	if (metric == METRIC_TIME_TO_ACCURACY &&
 	    first->accuracy_pct != second->accuracy_pct)
 		return "not to the same accuracy";

@@ -261,8 +261,8 @@ static void note_covered(const struct view *view, enum metric metric)
 static void note_estimate(const struct view *view)
 {
 	view_note(view, "estimate: the times of a host with a free CPU per "
-		  "core, from the CPU times of the slowest core in compute, "
-		  "reduce and update, of its test and its loader. Shared "
+		  "core. It adds the slowest core's CPU times in compute, "
+		  "reduce and update, in the test and in the loader. Shared "
 		  "caches and memory are left out. It was within 10 %% of such "
 		  "hosts, checked up to %d cores", ESTIMATE_CHECKED_CORES);
 }

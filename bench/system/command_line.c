@@ -53,7 +53,7 @@ static int refuse(char what, const char *text, const char *option,
 				 "--%s: a quote is not closed: %s", option,
 				 text);
 	return error_set(err, ERROR_USAGE, "--%s is run without a shell, but "
-			 "has %s, which only a shell understands: use sh -c "
+			 "has %s, which only a shell understands. Use sh -c "
 			 "'...', or quote it to pass it on: %s", option,
 			 what == '\n' ? "the end of a line" :
 			 what == '$' ? "$(" : (const char[]){ what, '\0' },

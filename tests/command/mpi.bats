@@ -586,7 +586,7 @@ with_room() {
 		--synthetic-test 1 --batch 16 -e 1 --test off -q --out made)
 	# Found before anything is started, ...
 	with_room 8m -4 run cpu-2@mpi "${mnist[@]}"
-	[[ "$stderr" == "bench: the cores of cpu-2@mpi would share about 24.0 MB of parameters and gradients in /dev/shm, which has 8.4 MB of 8.4 left: enlarge it by docker run --shm-size="*m", or mount -o remount,size="*"m /dev/shm" ]]
+	[[ "$stderr" == "bench: the cores of cpu-2@mpi would share about 24.0 MB of parameters and gradients in /dev/shm. It has 8.4 MB of 8.4 left: enlarge it by docker run --shm-size="*m", or mount -o remount,size="*"m /dev/shm" ]]
 	[ ! -e made ]
 	# ... or where MPI asks for it.
 	with_room 64k -4 run cpu-2@mpi "${TINY[@]}" --out made

@@ -183,7 +183,7 @@ offers_arguments() {
 	[[ "$output" == *"EXIT STATUS"*ENVIRONMENT*FILES*EXAMPLES* ]]
 }
 
-# variables: those that the source reads. Macros stand for some.
+# variables: the environment variables that the source reads, some by macros.
 variables() {
 	grep -rhoE --include='*.[ch]' \
 		'getenv\("[A-Z_]+"|VARIABLE "[A-Z_]+"|"BENCH_[A-Z_]+[A-Z]"' \

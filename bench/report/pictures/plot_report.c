@@ -81,8 +81,8 @@ static void print_top(FILE *out, const struct report *report, const char *name)
 	      "<p>The times of a network\u2019s forward passes, without "
 	      "training.</p>\n" :
 	      "<p>One network trained on one emulated core, on several cores "
-	      "and on an OpenCL device: the cost of an iteration and an epoch, "
-	      "and the accuracy.</p>\n", out);
+	      "and on an OpenCL device: times of iterations and epochs, and "
+	      "accuracy.</p>\n", out);
 	for (int at = 0; (line = next_setup(results, &at));)
 		print_setup(out, line);
 	disturbed_text(results, text, sizeof(text));
@@ -143,9 +143,10 @@ static void print_reading(FILE *out)
 {
 	fputs("<section id=\"reading\">\n<h2>How to read them</h2>\n"
 	      "<p><b>n</b> is the number of fresh processes that each target "
-	      "was measured in. <b>±</b> is a standard deviation: in the line "
-	      "of one run the spread of its iterations or epochs, in a line "
-	      "of several (\u201call\u201d) that of the runs\u2019 means. "
+	      "was measured in. <b>±</b> is a standard deviation. In the line "
+	      "of one run it is the spread of its iterations or epochs. In a "
+	      "line of several (\u201call\u201d) it is the spread of their "
+	      "means. "
 	      "Neither says how well a mean is known; the 95 % intervals under "
 	      "the tables do, and need several runs. The best of its row is "
 	      "underlined if its interval overlaps no other; single runs have "
@@ -204,7 +205,7 @@ static void print_machines(FILE *out, const struct report *report)
 	fputs("<section id=\"machine\">\n<h2>Machine and build</h2>\n"
 	      "<div class=\"wide facts\" role=\"region\" tabindex=\"0\" "
 	      "aria-label=\"Machine and build\">\n<table>\n"
-	      "<caption>As runs.csv has it; devices are under the tables"
+	      "<caption>From runs.csv; devices are under the tables"
 	      "</caption>\n<thead><tr><td></td>", out);
 	for (int at = 0; (line = next_setup(results, &at));)
 		print_html(out, "<th scope=\"col\">", setup_name(line),
@@ -366,8 +367,9 @@ static void print_commands(FILE *out, const struct report *report)
 {
 	const struct line *line;
 
-	fputs("<section id=\"again\">\n<h2>Measure again</h2>\n<p>The options "
-	      "are those that the runs had, whether given or not. Times are "
+	fputs("<section id=\"again\">\n<h2>Measure again</h2>\n<p>The "
+	      "commands have all options of the runs, given or default. "
+	      "Times are "
 	      "from this machine and this build; the same seed gives the same "
 	      "bits on the same backend and number of cores.</p>\n<pre>", out);
 	for (int at = 0; (line = next_setup(&report->plot->results, &at));)
