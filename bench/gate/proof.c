@@ -246,7 +246,7 @@ static int print_again(FILE *out, const void *context, struct error *err)
 	char path[PATH_MAX];
 
 	for (; (end = strchr(line, '\n')); line = end + 1)
-		if (sscanf(line, "%64s %127s %4095[^\n]", hex, stamp,
+		if (sscanf(line, "%64s %127s%*1[ ]%4095[^\n]", hex, stamp,
 			   path) != 3 ||
 		    print_object(out, path, hex, stamp))
 			return error_set(err, ERROR_INPUT, "another file");
@@ -288,7 +288,7 @@ static int check_stamps(const char *line, struct error *err)
 	const char *end;
 
 	for (; (end = strchr(line, '\n')); line = end + 1)
-		if (sscanf(line, "%127s %4095[^\n]", stamp, path) != 2 ||
+		if (sscanf(line, "%127s%*1[ ]%4095[^\n]", stamp, path) != 2 ||
 		    object_stamp(path, now) < 0 || strcmp(stamp, now))
 			return error_set(err, ERROR_FAILED, "%.900s has "
 					 "changed", path);
