@@ -114,7 +114,8 @@ $(FUZZERS): $B/%: $O/tests/fuzz/%.o $(LIBRARY)
 
 # Each header alone gives a file that compiles.
 HEADERS_ALONE := $(patsubst %,alone/%,$(filter-out $(if $(MPI),,backends/mpi/%),\
-	$(wildcard models/*.h backends/*/*.h backends/*/*/*.h backends/*/*/*/*.h bench/*/*.h \
+	$(wildcard models/*.h backends/*/*.h backends/*/*/*.h backends/*/*/*/*.h \
+		bench/*/*.h bench/*/*/*.h \
 	tests/*.h tests/*/*.h)))
 check-headers: $(HEADERS_ALONE)
 $(HEADERS_ALONE): alone/%: | $O/needs

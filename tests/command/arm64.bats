@@ -28,16 +28,16 @@ setup_file() {
 	command -v $CROSS-gcc >/dev/null || return 0
 	unset MAKEFLAGS MAKELEVEL
 	cd "$BATS_TEST_DIRNAME/../.." || return
-	local kernels
+	local kernels others
 	mapfile -t kernels < <(find backends/cpu/kernels -name '*.c' \
 		! -name '*_amx.c')
 	make_for "$BATS_FILE_TMPDIR/arm64" -O1 models/*.c \
 		backends/{contract,cpu,cpu/solvers}/*.c "${kernels[@]}" \
 		backends/{host,reference}/*.c bench/system/allocation.c \
 		"${TESTS[@]/%/.c}" tests/arm64/cmocka.c
-	make_for "$BATS_FILE_TMPDIR/checked" -fsyntax-only bench/main.c \
-		bench/*/*.c backends/{parallel,null,openblas}/*.c \
-		backends/opencl/{,*/}*.c
+	mapfile -t others < <(find bench \
+		backends/{parallel,null,openblas,opencl} -name '*.c')
+	make_for "$BATS_FILE_TMPDIR/checked" -fsyntax-only "${others[@]}"
 }
 
 setup() {
