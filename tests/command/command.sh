@@ -58,6 +58,12 @@ needs_pocl() {
 	is_pocl || skip "several devices are made by PoCL alone"
 }
 
+# catches_sigterm PID: the shell's fork has become bench, which catches SIGTERM.
+catches_sigterm() {
+	grep -q '^Name:.bench' "/proc/$1/status" &&
+		grep -q '^SigCgt:.*4[0-9a-f]\{3\}$' "/proc/$1/status"
+}
+
 # Prints milliseconds of a clock that stands while the tests lack a CPU:
 # tests/supervise.c. Without tests/run it is the wall's.
 patience() {

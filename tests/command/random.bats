@@ -87,7 +87,7 @@ verified() {
 	"$BENCH" verify --random 1000000 openblas cpu >out 2>err 3>&- &
 	pid=$!
 	# Signals are noted from the first network on.
-	within 60 grep -q "^SigCgt:.*4[0-9a-f]\{3\}$" "/proc/$pid/status"
+	within 60 catches_sigterm "$pid"
 	kill -TERM "$pid"
 	wait "$pid" || code=$?
 	[ "$code" -eq 143 ]

@@ -8,7 +8,7 @@ load command.sh
 	"$BENCH" verify openblas cpu --model tiny "${DATA[@]}" \
 		--steps 1000000 >out 2>err 3>&- &
 	pid=$!
-	within 60 grep -q "^SigCgt:.*4[0-9a-f]\{3\}$" "/proc/$pid/status"
+	within 60 catches_sigterm "$pid"
 	kill -TERM "$pid"
 	wait "$pid" || code=$?
 	[ "$code" -eq 143 ]
