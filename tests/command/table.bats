@@ -543,7 +543,7 @@ name another file" ]
 	cp -r "$DIR" many/1
 	cp -r "$DIR" many/2
 	run -5 "$BENCH" table many
-	[[ "$output" == *"such folders, such as many/2" ]]
+	[[ "$output" == *"choose a folder in it, such as many/2" ]]
 	cp "$BATS_TEST_DIRNAME"/../../results/2026-11-22-xeon-2-cpus/summary.csv .
 	run -5 "$BENCH" table summary.csv
 	[[ "$output" == *"summary.csv:2: this is a summary"*observations.csv* ]]
