@@ -453,7 +453,7 @@ training images"* ]]
 	# But a batch norm needs a sample on each core.
 	run -2 --separate-stderr "$BENCH" measure cpu-8 -m xla-mnist -q \
 		-d synthetic --synthetic-train 5 --synthetic-test 40
-	[[ "$stderr" == *"choose 5 cores or fewer, or a training set of 8 or more" ]]
+	[[ "$stderr" == *"Choose 5 cores or fewer, or a training set of 8 or more" ]]
 }
 
 @test "more memory than there is" {

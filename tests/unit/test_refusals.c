@@ -145,13 +145,13 @@ static void cores_without_samples_are_usage(void **state)
 	static const struct refusal batches[] = {
 		{ "cpu-4 --global-batch 3",
 		  "an iteration has 3 samples for 4 cores; each core needs "
-		  "one for its statistics:" },
+		  "one for its statistics." },
 		{ "openblas-8 --global-batch 2",
 		  "an iteration has 2 samples for 8 cores; each core needs "
-		  "one for its statistics:" },
+		  "one for its statistics." },
 		{ "reference-2 --global-batch 1 --steps 1",
 		  "an iteration has 1 sample for 2 cores; each core needs "
-		  "one for its statistics: choose 1 core or "
+		  "one for its statistics. Choose 1 core or "
 		  "fewer, or a --global-batch of 2 or more" },
 		{ "cpu-4 --global-batch 4", NULL },
 		{ "cpu-4 --global-batch 23", NULL },
