@@ -26,8 +26,7 @@
 #define STDERR_AT_ONCE 4096 /* bytes */
 #define AGAIN_S 0.5 /* from a signal for ranks to the next: none may be there */
 #define ASK_S 5	    /* in which ranks may report whom they wait for */
-/* Time for an interrupted child to end its iteration, or a longer one, and for
- * its start-up before the first. */
+/* Times for an interrupted child to end its iteration, or its start-up. */
 #define CHILD_GRACE_S 60
 #define CHILD_LONGER 3 /* times as long */
 #define CHILD_START_S 300
@@ -42,10 +41,8 @@ struct listener {
 	int is_launcher;
 	int launcher_stderr;	 /* -1: its other end is closed */
 	struct launcher_log log; /* parsed from launcher_stderr */
-	double passed_at; /* last time that a signal was passed on through the
-			     launcher */
-	int watch; /* readable once it has ended; -1: it has ended, or no notice
-		      is available */
+	double passed_at; /* time of the last signal through the launcher */
+	int watch; /* readable once it has ended; -1: it has, or no notice */
 	struct process_status status; /* at the end */
 	char started_utc[24];	      /* as in struct run */
 	double began_at, ended_at;    /* ended_at: 0 before */
@@ -231,8 +228,7 @@ static void end_unmet(struct listener *listener, double now)
 	process_end(whom(listener), PROCESS_GRACE_S, &listener->kill_at);
 }
 
-/* Checks the process itself: others may hold its pipe, or it may close its pipe
- * early. */
+/* Checks the process: its pipe may close earlier, or others may hold it. */
 static int check_ended(struct listener *listener, struct error *err)
 {
 	int ended;
@@ -362,13 +358,11 @@ static int read_to_end(struct listener *listener, struct error *err)
 		pass_signals(listener, clock_now());
 		keep_deadline(listener, clock_now());
 		listener->sink->pause(listener->sink->context);
-		/* This process may have been stopped while the ranks met: their
-		 * output comes first. */
+		/* The ranks may have met while this process was stopped. */
 		if (!read_some(listener, wait_ms, err))
 			end_unmet(listener, clock_now());
 	}
-	/* Reads only what it wrote before its end: other processes may go on
-	 * writing. */
+	/* Others may go on writing: reads no more than a pipe holds. */
 	for (size_t got = 0; count && got < PIPE_BYTES; got += count)
 		count = read_some(listener, 0, err);
 	for (int i = 0; i < PIPE_BYTES / STDERR_AT_ONCE && has_stderr(listener);

@@ -15,7 +15,7 @@
 
 static struct error err;
 
-/* What the driver reports: its last `gpus` devices are GPUs, and `way` is the
+/* The answers of the driver: its last `gpus` devices are GPUs, and `way` is the
  * only way to divide a device, unless it is 0. It makes `lacking` parts fewer
  * than requested. */
 static struct {

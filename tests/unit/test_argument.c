@@ -1,4 +1,4 @@
-/* What completions offer for an argument, chosen by its name in the help. */
+/* The completions of an argument, chosen by its name in the help. */
 #include "bench/commands/argument.h"
 #include "tests/cmocka.h"
 

@@ -1,4 +1,4 @@
-/* What each help text has to be: short, an imperative, with its default. */
+/* Each help text is short, an imperative, and ends with its default. */
 #include "bench/options/option_table.h"
 
 #include <ctype.h>

@@ -1,4 +1,4 @@
-/* What identifies a machine, and in what two of them differ. */
+/* The identity of a machine, and the differences of two machines. */
 #include "bench/record/machine.h"
 
 #include "tests/unit/systems.h"

@@ -1,4 +1,4 @@
-/* What an all-reduce costs: formulas by hand, and lines through points on a
+/* The cost of an all-reduce: formulas by hand, and lines through points on a
  * known line. */
 #include "bench/record/network.h"
 
