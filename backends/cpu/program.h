@@ -47,7 +47,7 @@ struct cpu_program {
 	float *parameters;
 	/* enum rounds of each row, for struct program */
 	unsigned char rounds[MODEL_MAX_LAYERS];
-	/* 1 = round all products that can be, since none is faster rounded */
+	/* 1 = round wherever possible: rounding makes no layer faster */
 	int rounds_all;
 	/* 1 = forward of a layer without a mark in rounds is rounded */
 	int rounds_forward;

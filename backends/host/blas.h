@@ -18,7 +18,7 @@ void blas_gemm_double(enum blas_side a_side, enum blas_side b_side, int m,
 
 /*
  * Returns a variable, NAME=VALUE, that the library must find when the process
- * starts; NULL if none is needed. The build with OpenMP needs
+ * starts, or NULL if it needs no variable. The OpenMP build needs
  * OMP_NUM_THREADS=1, since only that holds in every thread. OpenBLAS treats a
  * CPU newer than itself as the oldest one, whose kernels are several times
  * slower. It then needs OPENBLAS_CORETYPE=NAME, for the best kernels of this

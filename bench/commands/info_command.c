@@ -267,7 +267,7 @@ static void print_count(char *text, size_t size, long count)
 }
 
 /* Estimates the memory of one core. The data set is assumed to be as large as
- * MNIST, so that none is needed. */
+ * MNIST, so that no file is read. */
 static int estimate_memory(const struct model *model, double *bytes,
 			   struct error *err)
 {

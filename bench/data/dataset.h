@@ -55,12 +55,12 @@ struct dataset_request {
 };
 
 /*
- * Loads a data set; the caller releases it. Fails with ERROR_MISSING if none is
- * found; the message has the places searched and the ways to get it. Fails with
- * ERROR_INPUT if files are damaged. A dir is the only place searched, and is
- * ERROR_USAGE together with synthetic; see bench/data/dataset_files.h for other
- * places. A scan fails where loading would, and sets everything but the samples
- * (for synthetic ones and folders, no hash).
+ * Loads a data set; the caller releases it. Fails with ERROR_MISSING if it is
+ * not found; the message has the places searched and the ways to get it. Fails
+ * with ERROR_INPUT if files are damaged. A dir is the only place searched, and
+ * is ERROR_USAGE together with synthetic; see bench/data/dataset_files.h for
+ * other places. A scan fails where loading would, and sets everything but the
+ * samples (for synthetic ones and folders, no hash).
  */
 int dataset_load(struct dataset *dataset, const struct dataset_request *request,
 		 struct error *err);

@@ -3,7 +3,7 @@
 
 #include "tests/cmocka.h"
 
-/* What was probably meant, or all that there is. */
+/* Suggestions for a mistyped word, or the whole list. */
 static void a_name_is_guessed_or_not(void **state)
 {
 	static const char *const names[] = { "cpu", "opencl", "openblas",

@@ -60,8 +60,8 @@ struct linear_batch {
 	const float *in;
 	/* floats from sample to sample and from block to block */
 	size_t sample, block;
-	const uint8_t *keep_in;	 /* [count][blocks]; NULL = none is dropped */
-	const uint8_t *keep_out; /* [count][outputs]; NULL = none is dropped */
+	const uint8_t *keep_in;	 /* [count][blocks]; NULL = no dropout */
+	const uint8_t *keep_out; /* [count][outputs]; NULL = no dropout */
 	float scale; /* factor of kept outputs: 1 / (1 - drop), or 1 */
 };
 

@@ -81,7 +81,7 @@ struct stem_batch {
 	int count;
 	const float *images; /* [count][channels][height][width] */
 	/*
-	 * [count][outputs]: 0 where the plane is dropped; NULL = none is. The
+	 * [count][outputs]: 0 = the plane is dropped; NULL = no dropout. The
 	 * contents of dropped planes change nothing, and are left as they are.
 	 */
 	const uint8_t *keep;
